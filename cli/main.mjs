@@ -12,6 +12,7 @@ import { SIGNALS } from './interrupt.mjs'
 
 const require = createRequire(import.meta.url)
 const { nearestOf } = require('../lib/errors.js')
+const { projectPlaces, setProjectPlaces } = require('../lib/optional.js')
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
@@ -36,6 +37,8 @@ for (const event of ['uncaughtException', 'unhandledRejection']) process.on(even
 // Unfinished files are removed as the process ends (output/file.mjs), whatever ends it.
 for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => end(signal, status))
 
+// Optional packages are also those of the working directory.
+setProjectPlaces([...projectPlaces(), `${process.cwd()}/index.js`])
 try {
   await main(process.argv.slice(2))
 } catch (error) {

@@ -1,9 +1,11 @@
 // A thread of a pool (thread-pool.mjs).
 
+import { createRequire } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 
 import { packError } from './errors.mjs'
 
+createRequire(import.meta.url)('../optional.js').setProjectPlaces(workerData.projectPlaces)
 const { work } = await import(workerData.module)
 
 parentPort.on('message', async ({ id, value }) => {

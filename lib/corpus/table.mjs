@@ -4,6 +4,7 @@
 // field inside a list or a struct needs its whole row group. The header of a page is checked before
 // the page is decoded, because a few bytes can stand for billions of values.
 
+import { createRequire } from 'node:module'
 import { createHash } from 'node:crypto'
 
 import { Failure } from '../files/failure.mjs'
@@ -22,6 +23,8 @@ import { Ratio } from '../files/ratio.mjs'
 import { valueAt } from '../files/json-rows.mjs'
 import { checkThrift } from '../files/thrift-guard.mjs'
 import { inputChanged } from './errors.mjs'
+
+const { importOptional } = createRequire(import.meta.url)('../optional.js')
 
 /** Maximum size in bytes of the metadata at the end of a file. */
 const MAX_FOOTER_BYTES = 64 << 20
@@ -55,7 +58,7 @@ const asDamage = (failure) =>
 /** The metadata at the end of a file. */
 async function metadataOf(input) {
   checkPackages('hyparquet', 'fzstd')
-  const { parquetMetadata } = await import('hyparquet')
+  const { parquetMetadata } = await importOptional('hyparquet', () => import('hyparquet'))
   const end = await input.read(Math.max(0, input.size - 8), 8)
   if (input.size < 12 || !isTable(end.subarray(4))) throw damaged('it does not end with PAR1')
   const length = end.readUInt32LE(0)
@@ -249,9 +252,9 @@ class Table {
   /** Loads the packages that decode. */
   async load() {
     const [column, convert, metadata] = await Promise.all([
-      import('hyparquet/src/column.js'),
-      import('hyparquet/src/convert.js'),
-      import('hyparquet'),
+      importOptional('hyparquet/src/column.js', () => import('hyparquet/src/column.js')),
+      importOptional('hyparquet/src/convert.js', () => import('hyparquet/src/convert.js')),
+      importOptional('hyparquet', () => import('hyparquet')),
     ])
     this.#lib = { ...column, ...convert, ...metadata }
     this.#compressors = await parquetCompressors(this.ratio)

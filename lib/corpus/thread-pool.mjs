@@ -1,9 +1,12 @@
 // Threads for work such as processing shards and hashing files. A module exports `work`, which is
 // called with a value and a function that reports progress.
 
+import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 
 import { error, unpackError } from './errors.mjs'
+
+const { projectPlaces } = createRequire(import.meta.url)('../optional.js')
 
 const THREAD = new URL('./pool-thread.mjs', import.meta.url)
 const threadEnded = () => new Error('a thread of the job ended')
@@ -68,7 +71,10 @@ export class ThreadPool {
     const { data, onMessage, onEnd } = this.#shared
     const calls = new Map()
     // `--input-type` is an error for a thread, and the modules of a thread need no other argument.
-    const worker = new Worker(THREAD, { workerData: { ...data, module: this.#module.href }, execArgv: [] })
+    const worker = new Worker(THREAD, {
+      workerData: { ...data, module: this.#module.href, projectPlaces: projectPlaces() },
+      execArgv: [],
+    })
     const thread = { worker, calls }
     worker.on('message', (message) => {
       const { id, value, error: packed, progress } = message

@@ -3,13 +3,17 @@
 // if documents have ids, `documents`, the ids of those documents. With a loss mask, `loss_mask`
 // follows `ids`, a list<uint8>.
 
+import { createRequire } from 'node:module'
 import fs from 'node:fs'
+import path from 'node:path'
 
 import { checkPackages } from '../../files/parquet.mjs'
 import { unsupported } from '../errors.mjs'
 import { idOfToken, maskOfToken } from '../loss-mask.mjs'
 import { hasLossMask } from '../tokens.mjs'
 import { Rows } from './rows.mjs'
+
+const { importOptional, resolveOptional } = createRequire(import.meta.url)('../../optional.js')
 
 /** Maximum number of ids of a row. V8 ends the process at an array of twice this length. */
 const MAX_ROW_IDS = 2 ** 26
@@ -38,7 +42,7 @@ const ELEMENTS = {
  */
 export function parquetWriterVersion() {
   checkPackages('hyparquet-writer', 'hyparquet')
-  const file = new URL('../package.json', import.meta.resolve('hyparquet-writer'))
+  const file = path.join(path.dirname(resolveOptional('hyparquet-writer')), '..', 'package.json')
   return `hyparquet-writer ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`
 }
 
@@ -83,7 +87,7 @@ export class ParquetWriter {
   static async create(content, create, _scratch, sizes) {
     const { pack, idField } = content
     const columns = { pack, hasIds: idField !== undefined, hasMask: hasLossMask(content) }
-    const library = await import('hyparquet-writer')
+    const library = await importOptional('hyparquet-writer', () => import('hyparquet-writer'))
     return new ParquetWriter((await create('.parquet')).appendOnly(), library, columns, sizes)
   }
 

@@ -84,7 +84,7 @@ function matches(pattern, subpath) {
 const isMissing = (cause, name) => MISSING.includes(cause?.code) && cause.message.includes(ownerOf(name)[0])
 
 /**
- * A package, which `load` imports beside this one.
+ * A package, which `load` imports beside the module that needs it.
  *
  * @param {string} name
  * @param {() => any} load
@@ -118,10 +118,10 @@ function requireOptional(name, load) {
   }
 }
 
-/** The path of a package, beside this one or in the project; throws if it is missing. */
-function resolveOptional(name) {
+/** The path of a package, beside the module of a URL or in the project; throws if it is missing. */
+function resolveOptional(name, url) {
   try {
-    return createRequire(__filename).resolve(name)
+    return createRequire(url).resolve(name)
   } catch (cause) {
     const file = fileInProject(name)
     if (file === undefined) throw cause

@@ -62,6 +62,7 @@ const KNOWN = {
   truncate: ['addSpecialTokens', 'specialTokens', 'direction'],
   split: SPLIT_OPTIONS,
   splitAsync: [...SPLIT_OPTIONS, 'signal'],
+  encodeChunks: ['addSpecialTokens', 'specialTokens', 'signal'],
   decodeStream: ['skipSpecialTokens', 'signal'],
   encodeStream: [...BATCH_OPTIONS.filter((name) => name !== 'pairs'), 'signal'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'as', 'signal', 'threads'],

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
 import { Tokenizer } from '../../index.mjs'
-import { trainTokenizer } from '../../lib/train/index.js'
+import { trainTokenizer } from '@tokenlane/corpus'
 import { tiny } from '../support/tiny.mjs'
 
 const require = createRequire(import.meta.url)

@@ -23,6 +23,18 @@ fs.cpSync(path.join(root, 'packages', 'jinja'), path.join(checkout, 'node_module
   recursive: true,
 })
 
+/** Its packages, as npm links those of a workspace. */
+fs.cpSync(path.join(root, 'packages', 'corpus'), path.join(checkout, 'packages', 'corpus'), {
+  recursive: true,
+  filter: (name) => !/node_modules|[/\\]test$/.test(path.relative(root, name)),
+})
+fs.symlinkSync(
+  path.join(checkout, 'packages', 'corpus'),
+  path.join(checkout, 'node_modules', '@tokenlane', 'corpus'),
+  'junction',
+)
+fs.symlinkSync(checkout, path.join(checkout, 'node_modules', 'tokenlane'), 'junction')
+
 const link = (target, place) => {
   fs.mkdirSync(path.dirname(place), { recursive: true })
   fs.symlinkSync(target, place, 'junction')

@@ -13,26 +13,17 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint'
 
 import { workspaces } from '../../tools/setup.mjs'
+import { addon, installed, pack, packAddon } from '../support/packed.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-pack-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
 
-const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
-const platform = addon.split('.')[1]
 const windows = process.platform === 'win32'
 
-function npm(cwd, args, env = process.env) {
-  const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
-  assert.equal(result.status, 0, result.stdout + result.stderr)
-  return result.stdout.trim()
-}
-
-/** What npm packs of the working copy, which takes seconds: the list of its files, … */
-let listed
-const packedFiles = () => (listed ??= JSON.parse(npm(root, ['pack', '--json', '--pack-destination', folder]))[0])
-/** … and the archive. */
-const tarball = () => path.join(folder, packedFiles().filename)
+/** What npm packs of the working copy, which takes seconds. */
+let main
+const packedMain = () => (main ??= pack(root, folder))
 
 function node(args, env) {
   const result = spawnSync(process.execPath, args, { cwd: path.join(folder, 'app'), env, encoding: 'utf8' })
@@ -53,14 +44,6 @@ async function page(child) {
   }
 }
 
-/** A copy of the package for this machine, with its addon. */
-function stagedAddon() {
-  const staged = path.join(folder, 'platform')
-  fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
-  fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
-  return staged
-}
-
 test('docs/guide/deployment.md has the sizes of all packages, in MB packed and installed', () => {
   const guide = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
   const sizes = (name) => {
@@ -74,7 +57,7 @@ test('docs/guide/deployment.md has the sizes of all packages, in MB packed and i
   for (const name of fs.readdirSync(path.join(root, 'npm'))) sizes(`tokenlane-${name}`)
   assert.equal(sizes('tokenlane').length, 2)
   // The builds for releases write their sizes: npm run maintain platforms.
-  const { name, files } = packedFiles()
+  const { name, files } = packedMain()
   const [, installed] = sizes(name)
   const megabytes = files.reduce((sum, { size }) => sum + size, 0) / 1e6
   assert.ok(megabytes > 1 && megabytes < 1.1 * installed, `${name}: ${megabytes} MB, in the guide ${installed}`)
@@ -119,13 +102,9 @@ test('every relative link of a document leads to a file of the repository, and t
 /** The archives of all packages by name; packing takes seconds. */
 let packed
 function tarballs() {
-  packed ??= new Map([
-    ['tokenlane', tarball()],
-    ...workspaces().map((from) => {
-      const [{ name, filename }] = JSON.parse(npm(from, ['pack', '--json', '--pack-destination', folder]))
-      return /** @type {[string, string]} */ ([name, path.join(folder, filename)])
-    }),
-  ])
+  packed ??= new Map(
+    [packedMain(), ...workspaces().map((from) => pack(from, folder))].map((one) => [one.name, one.tarball]),
+  )
   return packed
 }
 
@@ -176,10 +155,8 @@ test('publint and arethetypeswrong accept the packages', async () => {
 test('the packed package can be installed and used without a compiler', {
   skip: windows && 'the PATH is cut with symbolic links',
 }, async () => {
-  const staged = stagedAddon()
   // The packages that npm would download; no registry is used here.
-  const packedAddon = npm(staged, ['pack', '--pack-destination', folder]).split('\n').at(-1)
-  const archives = [path.join(folder, packedAddon), ...tarballs().values()]
+  const archives = [packAddon(folder), ...tarballs().values()]
 
   // A PATH that only has node and npm.
   const bin = path.join(folder, 'bin')
@@ -192,9 +169,7 @@ test('the packed package can be installed and used without a compiler', {
   const env = { HOME: folder, PATH: bin }
 
   const app = path.join(folder, 'app')
-  fs.mkdirSync(app)
-  fs.writeFileSync(path.join(app, 'package.json'), '{ "name": "app", "private": true }')
-  npm(app, ['install', '--offline', '--no-audit', '--no-fund', ...archives], env)
+  installed(app, archives, env)
   assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'tokenlane', addon)), 'the main package carries no addon')
 
   const use = `const t = await Tokenizer.fromEncoding('o200k_base'); console.log((await t.encodeBatch(['Hello, world!'])).ids.join())`

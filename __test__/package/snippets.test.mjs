@@ -13,7 +13,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { tokenizeCorpus } from '@tokenlane/corpus'
 import { runIn } from '../support/cli.mjs'
 import { bpeValues, gguf } from '../support/gguf.mjs'
 import { tiny } from '../support/tiny.mjs'
@@ -41,7 +41,7 @@ await tokenizeCorpus({
 /** What the text around a block has defined already. */
 const GIVEN = `
 import fs from 'node:fs'
-import { trainTokenizer } from 'tokenlane/train'
+import { trainTokenizer } from '@tokenlane/corpus'
 const all = await import(process.env.GIVEN_PACKAGE)
 Object.assign(globalThis, all, {
   // A page has the files of @tokenlane/web beside it. There is no other server.

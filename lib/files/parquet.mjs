@@ -47,11 +47,16 @@ export function isParquet({ file, size }) {
   }
 }
 
-/** Throws if a package is missing. */
-export function checkPackages(...names) {
+/**
+ * Throws if a package is missing.
+ *
+ * @param {ImportMeta} meta of the module that imports them
+ * @param {...string} names
+ */
+export function checkPackages(meta, ...names) {
   for (const name of names) {
     try {
-      resolveOptional(name)
+      resolveOptional(name, meta.url)
     } catch (error) {
       const message = `Parquet needs the package ${name}: run "npm install ${names.join(' ')}"`
       throw new Failure('PACKAGE_MISSING', message, { cause: error })
@@ -81,7 +86,7 @@ export function checkPackages(...names) {
  * @returns {AsyncGenerator<ParquetRow[]>}
  */
 export async function* parquetRows(source, { field, keep, isRaw = false, maxRatio = MAX_RATIO, onRead }) {
-  checkPackages('hyparquet', 'fzstd')
+  checkPackages(import.meta, 'hyparquet', 'fzstd')
   const mib = Math.min(MAX_GROUP_MIB, Math.floor(os.totalmem() / MIB / 2))
   const reader = fork(
     READER,

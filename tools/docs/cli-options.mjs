@@ -6,18 +6,18 @@
 import fs from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
+import { commands as ofCorpus } from '@tokenlane/corpus/commands'
 import { bench } from '../../cli/commands/bench.mjs'
 import { count } from '../../cli/commands/count.mjs'
 import { decode } from '../../cli/commands/decode.mjs'
 import { encode } from '../../cli/commands/encode.mjs'
 import { inspect } from '../../cli/commands/inspect.mjs'
 import { split } from '../../cli/commands/split.mjs'
-import { trainCommand } from '../../cli/commands/train.mjs'
 
 const PAGE = new URL('../../docs/guide/cli.md', import.meta.url)
 const HEADING = '## Options\n'
 /** @type {Record<string, { options: Record<string, any> }>} */
-const COMMANDS = { encode, decode, count, split, inspect, bench, train: trainCommand(undefined) }
+const COMMANDS = { encode, decode, count, split, inspect, bench, train: await ofCorpus.train() }
 
 /**
  * Replaces the table at the end of the page by the options of the commands. Options with the same

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::added_tokens::AddedToken;
+use crate::added_tokens::{AddedToken, Policy};
 use crate::bpe::word_cache::{GrowthMemory, WordCache};
 use crate::budget::Budget;
 use crate::decoder::from_utf8_lossy;
@@ -174,7 +174,7 @@ impl Tokenizer {
         let visited = self.with_encoder(|encoder| {
             texts.into_iter().enumerate().try_for_each(|(index, text)| {
                 number = index;
-                encoder.each_word(text.to_utf8(&mut buffer)?, &mut visit)
+                encoder.each_word(text.to_utf8(&mut buffer)?, &Policy::Parse, &mut visit)
             })
         });
         visited.map_err(|error: EncodeError| (number, error))

@@ -1,6 +1,6 @@
 //! Compares splitting with a twin that follows the promise, with `encode` and `count` only.
 
-mod subjects;
+pub(crate) mod subjects;
 
 use proptest::prelude::*;
 use serde_json::json;

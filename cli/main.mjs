@@ -96,7 +96,7 @@ async function overview() {
   const places = Object.entries(PACKAGES).map(
     ([name, ofPackage]) => ` ${Object.keys(ofPackage).join(', ')}: package ${name}.`,
   )
-  return `Converts text to token ids and back, exactly, with any tokenizer.json or tiktoken encoding.
+  return `Converts text to token ids and back, exactly as the tokenizer of a model does.
 
 Usage: tokenlane COMMAND [options] [files…]
 

@@ -21,17 +21,17 @@ export const PACKAGE_COMMANDS = Object.fromEntries(
   Object.entries(PACKAGES).flatMap(([name, summaries]) =>
     Object.keys(summaries).map((command) => [
       command,
-      async (first) => (await commandsOf(name, command))[command](first),
+      async (first) => (await importPackage(name, './commands', `'tokenlane ${command}'`)).commands[command](first),
     ]),
   ),
 )
 
 /**
- * The commands of a package. It is looked for where the user is, then beside the program that the
+ * Imports an entry of a package, which `caller` needs. The package is looked for where the user is, then beside the program that the
  * user has called, which package managers link, and beside this file. Both packages must have one
  * version: what they share is internal.
  */
-async function commandsOf(name, command) {
+export async function importPackage(name, entry, caller) {
   const { version } = createRequire(import.meta.url)('../package.json')
   const others = []
   const places = [path.join(process.cwd(), 'package.json'), process.argv[1], import.meta.url]
@@ -40,13 +40,13 @@ async function commandsOf(name, command) {
     const manifest = resolved(require, `${name}/package.json`)
     if (manifest === undefined) continue
     const other = require(manifest).version
-    if (other === version) return (await import(pathToFileURL(require.resolve(`${name}/commands`)).href)).commands
+    if (other === version) return await import(pathToFileURL(require.resolve(path.posix.join(name, entry))).href)
     others.push(`${path.dirname(manifest)} has version ${other}`)
   }
   const reason = others.length === 0 ? 'which is not installed' : `in version ${version}, but ${others.join(' and ')}`
   throw new Failure(
     'PACKAGE_MISSING',
-    `'tokenlane ${command}' needs the package ${name}, ${reason}: run "npm install ${name}@${version}"`,
+    `${caller} needs the package ${name}, ${reason}: run "npm install ${name}@${version}"`,
   )
 }
 

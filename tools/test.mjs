@@ -58,7 +58,8 @@ const LONGEST_SPECS = [
  * the page in a browser.
  */
 const LONG_SPECS = [
-  ...['cli/hostile-input', 'cli/page-chromium', 'cli/page-modes', 'cli/page-view'],
+  'cli/hostile-input',
+  ...['page-chromium', 'page-modes', 'page-view'].map((name) => `packages/page/test/${name}`),
   ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'dropins/limits'],
   ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
   ...named(CORPUS, 's3 stores hub-datasets'),

@@ -1,6 +1,5 @@
 // @tokenlane/corpus, training: the same vocabulary from every kind of input, the parts of other
-// tokenizers, progress, cancellation and errors. train_check.py judges exactness:
-// docs/differential.md.
+// tokenizers, progress, cancellation and errors.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -320,6 +319,25 @@ test('without other parts, Unigram normalizes as SentencePiece does: NFKC, and s
     assert.deepEqual([...tokenizer.encode(given).ids], [...tokenizer.encode(normalized).ids], given)
 })
 
+test('progress is reported while texts are still to come', async () => {
+  const states = []
+  // The source ends when the second report has come.
+  async function* source() {
+    while (states.length < 2) {
+      yield* texts
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  await trainTokenizer({ texts: source(), vocabSize: 300, onProgress: (state) => states.push(state) })
+  assert.deepEqual(
+    states.slice(0, 2).map(({ phase, allBytes }) => [phase, allBytes]),
+    [
+      ['count', undefined],
+      ['count', undefined],
+    ],
+  )
+})
+
 test('rows that cannot be read fail with their place, or are skipped', async () => {
   const inputs = file('bad.jsonl', `{"text":"good words"}\n{"text":7}\n{"text":"more words"}\n`)
   await rejects({ inputs }, 'ERR_TOKENLANE_FIELD', /bad\.jsonl, line 2/)
@@ -373,6 +391,38 @@ test('bad options are refused by name', async () => {
   await rejects({ texts, signal: 7 }, type, /signal/)
   await rejects({ texts, preTokenizer: { type: 'NoSuch' } }, 'ERR_TOKENLANE_UNSUPPORTED', /NoSuch/)
   await rejects({ inputs: path.join(folder, 'none.txt') }, 'ERR_TOKENLANE_FILE_NOT_FOUND')
+})
+
+test('numbers up to their limits, and none beyond', async () => {
+  const MAX = 2 ** 31 - 1
+  const LIMITS = {
+    bpe: { vocabSize: [1, MAX], minFrequency: [0, Number.MAX_SAFE_INTEGER], limitAlphabet: [0, MAX] },
+    unigram: { vocabSize: [1, MAX], maxPieceLength: [1, 256], nSubIterations: [1, 1000], seedSize: [1, MAX] },
+  }
+  LIMITS.bpe.maxTokenLength = [1, MAX]
+  const isRefused = async (options, name) => {
+    try {
+      await trainTokenizer({ texts: ['ab ab'], ...options })
+    } catch ({ code, message }) {
+      return code === 'ERR_TOKENLANE_ARGUMENT_VALUE' && message.startsWith(`${name} must be`)
+    }
+    return false
+  }
+  for (const [model, limits] of Object.entries(LIMITS)) {
+    for (const [name, [least, most]] of Object.entries(limits)) {
+      for (const value of [least - 1, least + 0.5, most + 1, NaN, Infinity])
+        assert.equal(await isRefused({ model, [name]: value }, name), true, `${model} ${name} ${value}`)
+      for (const value of [least, most])
+        assert.equal(await isRefused({ model, [name]: value }, name), false, `${model} ${name} ${value}`)
+    }
+  }
+  for (const [shrinkingFactor, refused] of [
+    ...[-0.5, 0, 1, 1.5, NaN].map((value) => [value, true]),
+    ...[0.01, 0.99].map((value) => [value, false]),
+  ]) {
+    const options = { model: 'unigram', shrinkingFactor }
+    assert.equal(await isRefused(options, 'shrinkingFactor'), refused, `shrinkingFactor ${shrinkingFactor}`)
+  }
 })
 
 test('a vocabulary that cannot be', async () => {

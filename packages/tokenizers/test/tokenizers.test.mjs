@@ -131,6 +131,14 @@ test('huggingface: WordPiece, WordLevel and Unigram', async () => {
   })
 })
 
+test('huggingface: each component is written as that of PyPI tokenizers', () => {
+  const { cases } = JSON.parse(fs.readFileSync(new URL('../../../__test__/testdata/components.json', import.meta.url)))
+  for (const { call, args, json } of cases) {
+    const component = hf[call](...args.map((arg) => arg ?? undefined))
+    assert.deepEqual(component.json, json, `${call} ${JSON.stringify(args)}`)
+  }
+})
+
 test('huggingface: single components', () => {
   assert.equal(hf.stripNormalizer().normalizeString('  Hello there  '), 'Hello there')
   assert.equal(hf.bertNormalizer().normalizeString('Héllo'), 'hello')

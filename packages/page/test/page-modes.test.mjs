@@ -9,14 +9,14 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { Tokenizer } from '../../index.mjs'
-import { costOf } from '../../cli/page/price.mjs'
-import { numbersOf } from '../../cli/page/ids.mjs'
-import { fragmentOf, viewOf } from '../../cli/page/link.mjs'
-import { answersOf } from '../../cli/web/answers.mjs'
-import { launch, openPage, whyNot } from '../support/chromium.mjs'
-import { folderWithTokenizer, servePage } from '../support/cli.mjs'
-import { bytesOf, tiny } from '../support/tiny.mjs'
+import { Tokenizer } from '../../../index.mjs'
+import { costOf } from '../page/price.mjs'
+import { numbersOf } from '../page/ids.mjs'
+import { fragmentOf, viewOf } from '../page/link.mjs'
+import { answersOf } from '../src/answers.mjs'
+import { launch, openPage, whyNot } from '../../../__test__/support/chromium.mjs'
+import { folderWithTokenizer, servePage } from '../../../__test__/support/cli.mjs'
+import { bytesOf, tiny } from '../../../__test__/support/tiny.mjs'
 
 const chatTemplate =
   '{% for m in messages %}<s>{{ m.content }}{% endfor %}{% if add_generation_prompt %}</s>{% endif %}'
@@ -170,8 +170,10 @@ async function inChromium() {
     }
   })
 
-  const root = fileURLToPath(new URL('../../', import.meta.url))
-  const skip = fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs')) ? false : 'npm run maintain -- web builds it'
+  const root = fileURLToPath(new URL('../../../', import.meta.url))
+  const skip = fs.existsSync(path.join(root, 'packages', 'web', 'dist', 'core.mjs'))
+    ? false
+    : 'npm run maintain -- web builds it'
   test('the static site works from a server of files alone', { skip }, async (context) => {
     const { spawnSync } = await import('node:child_process')
     const site = path.join(folder, 'site')

@@ -26,7 +26,7 @@ export const LOOK = { specialTokens: 'parse', offsets: 'utf16', truncation: fals
 /**
  * Some of the tokens of a text.
  *
- * @param {import('../index.js').Tokenizer} tokenizer
+ * @param {import('../../index.js').Tokenizer} tokenizer
  * @param {string} text
  * @param {{ ids: Uint32Array, offsets: Uint32Array, specialTokensMask: Uint8Array }} encoding of
  *   the text, with LOOK

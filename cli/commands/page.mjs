@@ -4,8 +4,8 @@ import { once } from 'node:events'
 
 import { encodings } from '../../index.mjs'
 import { Failure } from '../failure.mjs'
+import { importPackage } from '../packages.mjs'
 import { loadTokenizer } from '../tokenizers.mjs'
-import { pageServer } from './server.mjs'
 
 /** The tokenizers that are compared by default. */
 const DEFAULT_NAMES = ['o200k_base', 'cl100k_base']
@@ -15,6 +15,7 @@ const DEFAULT_NAMES = ['o200k_base', 'cl100k_base']
  * @param {{ port?: number, encoding?: string, text?: string }} options `text` is the initial text
  */
 export async function serve(wanted, { port = 0, encoding, text }) {
+  const { pageServer } = await importPackage('@tokenlane/page', '.', "'tokenlane inspect --web'")
   const names = [...new Set([...wanted, ...DEFAULT_NAMES, ...encodings()])]
   const load = (name) => loadTokenizer(name, wanted.includes(name) ? encoding : undefined)
   // Loading errors are reported here, not on the page.

@@ -5,12 +5,12 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { Tokenizer } from '../../index.mjs'
-import { MAX_LINK, fragmentOf, viewOf } from '../../cli/page/link.mjs'
-import { labelsOf } from '../../cli/page/names.mjs'
-import { launch, openPage, whyNot } from '../support/chromium.mjs'
-import { folderWithTokenizer, servePage } from '../support/cli.mjs'
-import { contrast } from '../support/contrast.mjs'
+import { Tokenizer } from '../../../index.mjs'
+import { MAX_LINK, fragmentOf, viewOf } from '../page/link.mjs'
+import { labelsOf } from '../page/names.mjs'
+import { launch, openPage, whyNot } from '../../../__test__/support/chromium.mjs'
+import { folderWithTokenizer, servePage } from '../../../__test__/support/cli.mjs'
+import { contrast } from '../../../__test__/support/contrast.mjs'
 
 // The browser starts first: hooks of the file run when its first tests have ended.
 if (whyNot) test('the view in Chromium', { skip: whyNot }, () => {})

@@ -1,7 +1,7 @@
 // The answers of the page's API. They use nothing of Node.js: the page of a static site gives them
 // itself, over @tokenlane/web.
 
-import { LOOK, charactersOf, describe, hex, tokensPerLine, tokensWithin } from '../tokens.mjs'
+import { LOOK, charactersOf, describe, hex, tokensPerLine, tokensWithin } from 'tokenlane/internal/tokens.mjs'
 import { costs } from './languages.mjs'
 
 /** Maximum length of the drawn part of a text, in UTF-16 units. */
@@ -25,7 +25,7 @@ export class Refusal extends Error {
  *
  * @param {object} choice
  * @param {string[]} choice.names of the tokenizers that the page offers; the first two are selected
- * @param {(name: string) => Promise<import('../../index.js').Tokenizer>} choice.load
+ * @param {(name: string) => Promise<import('tokenlane').Tokenizer>} choice.load
  * @param {string} [choice.text] the initial text of the page
  * @returns {Record<string, (body?: any) => any>}
  */

@@ -8,13 +8,14 @@ import net from 'node:net'
 import os from 'node:os'
 import { test } from 'node:test'
 
-import { Tokenizer, encodings } from '../../index.mjs'
-import { partsOf, signed } from '../../cli/page/visible.mjs'
-import { tokensPerLine, tokensWithin } from '../../cli/tokens.mjs'
-import { SENTENCES } from '../../cli/web/languages.mjs'
-import { bert } from '../support/bert.mjs'
-import { folderWithTokenizer, runIn, servePage, startIn } from '../support/cli.mjs'
-import { text } from '../support/texts.mjs'
+import { Tokenizer, encodings } from '../../../index.mjs'
+import { partsOf, signed } from '../page/visible.mjs'
+import { visible } from '../../../cli/terminal.mjs'
+import { tokensPerLine, tokensWithin } from '../../../lib/internal/tokens.mjs'
+import { SENTENCES } from '../src/languages.mjs'
+import { bert } from '../../../__test__/support/bert.mjs'
+import { folderWithTokenizer, runIn, servePage, startIn } from '../../../__test__/support/cli.mjs'
+import { text } from '../../../__test__/support/texts.mjs'
 
 const folder = folderWithTokenizer()
 const { child, ended, url } = await servePage(folder, ['tiny.json', '-x', 'first text'])
@@ -45,9 +46,15 @@ async function post(path, body) {
 
 const fails = async (status, ...call) => assert.equal((await send(...call)).status, status, JSON.stringify(call))
 
+test('the page has the symbols of the command line for white space', () => {
+  const text = 'a b\tc\nd\re\u00a0f\u3000g'
+  assert.equal(signed(text), 'a·b→c⏎d␍e⍽f□g')
+  assert.equal(visible(text), signed(text))
+})
+
 test('the page and its files load nothing from elsewhere', async () => {
   assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/)
-  const names = fs.readdirSync(new URL('../../cli/page/', import.meta.url))
+  const names = fs.readdirSync(new URL('../page/', import.meta.url))
   for (const path of ['/', ...names.map((name) => `/${name}`)]) {
     const { status, headers, text } = await send('GET', path)
     assert.equal(status, 200, path)

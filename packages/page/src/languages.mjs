@@ -48,7 +48,7 @@ export const SENTENCES = [
 /**
  * Returns the cost of each sentence.
  *
- * @param {import('../../index.js').Tokenizer} tokenizer
+ * @param {import('tokenlane').Tokenizer} tokenizer
  * @returns {Promise<Cost[]>}
  */
 export async function costs(tokenizer) {

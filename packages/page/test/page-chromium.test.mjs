@@ -5,12 +5,12 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { Tokenizer } from '../../index.mjs'
-import { SENTENCES } from '../../cli/web/languages.mjs'
-import { launch, openPage, whyNot } from '../support/chromium.mjs'
-import { folderWithTokenizer, servePage } from '../support/cli.mjs'
-import { contrast } from '../support/contrast.mjs'
-import { text as someText } from '../support/texts.mjs'
+import { Tokenizer } from '../../../index.mjs'
+import { SENTENCES } from '../src/languages.mjs'
+import { launch, openPage, whyNot } from '../../../__test__/support/chromium.mjs'
+import { folderWithTokenizer, servePage } from '../../../__test__/support/cli.mjs'
+import { contrast } from '../../../__test__/support/contrast.mjs'
+import { text as someText } from '../../../__test__/support/texts.mjs'
 
 if (whyNot) test('the page in Chromium', { skip: whyNot }, () => {})
 else await tests()

@@ -25,9 +25,9 @@ let places
 function projectPlaces() {
   if (places === undefined) {
     const [, program] = process.argv
-    places = program === undefined ? [path.join(process.cwd(), 'index.js')] : [program]
+    places = [path.resolve(program ?? 'index.js')]
     try {
-      places.push(path.resolve(path.dirname(program), fs.readlinkSync(program)))
+      places.push(path.resolve(path.dirname(places[0]), fs.readlinkSync(places[0])))
     } catch {
       // It is no link.
     }

@@ -436,10 +436,14 @@ test('a vocabulary that cannot be', async () => {
   assert.deepEqual(Object.keys(vocab).sort(), [...new Set(LINES.join(''))].filter((one) => one !== ' ').sort())
 })
 
-test('require and import give the same calls', () => {
+test('require and import give the same calls', async () => {
   const required = createRequire(import.meta.url)('@tokenlane/corpus')
-  for (const call of [extendTokenizer, pruneTokenizer, trainTokenizer])
-    assert.ok(Object.values(required).includes(call))
+  const imported = await import('@tokenlane/corpus')
+  assert.deepEqual(Object.keys(required).sort(), Object.keys(imported).sort())
+  const [made, wanted] = [required, imported].map((calls) => calls.trainTokenizer({ texts, vocabSize: 300 }))
+  assert.deepEqual(Buffer.from((await made).toBuffer()), Buffer.from((await wanted).toBuffer()))
+  for (const call of ['extendTokenizer', 'pruneTokenizer'])
+    await assert.rejects(required[call](await made, { none: 1 }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
 })
 
 test('parts and tokens that cannot be written', async () => {

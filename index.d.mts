@@ -44,6 +44,7 @@ export {
   ImageSize,
   Input,
   Limits,
+  LiveText,
   LoadOptions,
   MarkdownPiece,
   MarkdownSplitAsyncOptions,

@@ -326,6 +326,33 @@ export class Tokenizer {
   countBatchSync(texts: readonly Text[], options: CountOptions & ThreadOptions & { as: 'array' }): number[]
 
   /**
+   * A text that changes: an editor's, or a prompt that grows. It keeps its ids, and an edit encodes
+   * only what it touches, about a thousand units of text; see {@link LiveText}.
+   *
+   * ```js
+   * const live = tokenizer.live(editor.value)
+   * live.replace(120, 125, 'words')
+   * console.log(live.count())
+   * ```
+   *
+   * Throws the errors of {@link count}, here and in each edit; the text is then unchanged.
+   */
+  live(text?: string, options?: CountOptions): LiveText
+  /**
+   * The ids of one text that arrives in parts of any size, cut anywhere, also within characters:
+   * `texts.pipeThrough(tokenizer.encodeChunks(options))`. The joined ids are those of
+   * {@link encode} without truncation and padding. They come as soon as what follows cannot change
+   * them: up to the last space between two letters so far. What is kept is the text after it. With
+   * a tokenizer that proves no such place ({@link LiveText.isIncremental}), they come at the end.
+   * Bytes are UTF-8 (`ERR_TOKENLANE_INVALID_UTF8` if they are not).
+   */
+  encodeChunks(options?: CountOptions & SignalOptions): TransformStream<Text, Uint32Array>
+  /**
+   * The same for a source, such as `fs.createReadStream(file)`:
+   * `for await (const ids of tokenizer.encodeChunks(source, options)) …`
+   */
+  encodeChunks(source: Source<Text>, options?: CountOptions & SignalOptions): AsyncGenerator<Uint32Array, void>
+  /**
    * Encodes the texts of a source of any length in batches: rows of a database, lines of a file.
    * While your code works on a batch, the next texts are read, and no more. Ends the source if the
    * loop ends early.
@@ -575,6 +602,45 @@ export class DecodeStream {
    * `ids.pipeThrough(tokenizer.decodeStream().toTransformStream())`.
    */
   toTransformStream(): TransformStream<number | Ids, string>
+}
+
+/**
+ * A text that changes, with its ids; made by {@link Tokenizer.live}. After any edits `ids()` equals
+ * the ids of {@link Tokenizer.encode} of the whole text, without truncation and padding. Positions
+ * are UTF-16 units, as in strings.
+ *
+ * An edit encodes the text between the nearest places that no token crosses, whatever is around
+ * them: spaces between two letters, with the common tokenizers ({@link isIncremental}). In a text
+ * without such places, an edit encodes all of it.
+ */
+export interface LiveText {
+  /** Adds text at the end. */
+  append(text: string): void
+  /**
+   * Replaces the text between two positions. Throws a `RangeError` (`ERR_TOKENLANE_ARGUMENT_VALUE`)
+   * for positions that are not in the text, or not in order.
+   */
+  replace(start: number, end: number, text: string): void
+  /** The number of ids, special tokens included. */
+  count(): number
+  /**
+   * The number of tokens that start between two positions, without special tokens around the text.
+   * The counts of adjacent ranges add up. Encodes the two chunks at its ends.
+   */
+  count(start: number, end: number): number
+  /** A copy of all ids. */
+  ids(): Uint32Array
+  /** The length of the text. */
+  get length(): number
+  /** The text, joined on each access. */
+  get text(): string
+  /**
+   * Whether this tokenizer proves places that no token crosses, so that edits encode only a part of
+   * the text. True for the bundled encodings, for files with the patterns of GPT-2, GPT-4, Llama 3,
+   * Qwen and DeepSeek, for BERT and T5, and for BPE of SentencePiece; false for other patterns and
+   * normalizers, and for Unigram models of SentencePiece files. Each edit then encodes the whole.
+   */
+  get isIncremental(): boolean
 }
 
 /**

@@ -2,16 +2,16 @@
 // The command `tokenlane`: its subcommands and exit codes. 0: success; 1: failure; 2: invalid
 // command line; 130, 143 and 129: ended by SIGINT, SIGTERM or SIGHUP.
 
-import { createRequire } from 'node:module'
+import fs from 'node:fs'
 
 import { stopBars } from './bar.mjs'
 import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
 import { Failure, UsageError, errorLine, fileFailure } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
-
-const require = createRequire(import.meta.url)
-const { nearestOf } = require('../lib/errors.js')
+import { PACKAGES, PACKAGE_COMMANDS } from './packages.mjs'
+import { nearestOf } from '../lib/errors.js'
+import { projectPlaces, setProjectPlaces } from '../lib/optional.js'
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
@@ -20,11 +20,10 @@ const COMMANDS = {
   split: async () => (await import('./commands/split.mjs')).split,
   inspect: async () => (await import('./commands/inspect.mjs')).inspect,
   bench: async () => (await import('./commands/bench.mjs')).bench,
-  worker: async () => (await import('./commands/worker.mjs')).worker,
-  train: async (first) => (await import('./commands/train.mjs')).trainCommand(first),
-  corpus: async (first) => (await import('./commands/corpus.mjs')).corpusCommand(first),
   completion: async () => (await import('./commands/completion.mjs')).completionOf(allCommands),
 }
+/** With the commands of other packages. */
+const ALL_COMMANDS = { ...COMMANDS, ...PACKAGE_COMMANDS }
 
 // A reader that closes the pipe early, such as head, is not a failure.
 process.stdout.on('error', (error) =>
@@ -36,6 +35,8 @@ for (const event of ['uncaughtException', 'unhandledRejection']) process.on(even
 // Unfinished files are removed as the process ends (output/file.mjs), whatever ends it.
 for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => end(signal, status))
 
+// Optional packages are also those of the working directory.
+setProjectPlaces([...projectPlaces(), `${process.cwd()}/index.js`])
 try {
   await main(process.argv.slice(2))
 } catch (error) {
@@ -49,44 +50,59 @@ async function main([name, ...args]) {
     process.exitCode = 2
     return
   }
-  if (['version', '--version', '-v', '-V'].includes(name)) return print(`${require('../package.json').version}\n`)
+  if (['version', '--version', '-v', '-V'].includes(name)) return print(version())
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([...args, '--help']) : print(await overview())
-  if (!Object.hasOwn(COMMANDS, name)) {
-    const near = nearestOf(name, Object.keys(COMMANDS))
+  if (!Object.hasOwn(ALL_COMMANDS, name)) {
+    const names = Object.keys(ALL_COMMANDS)
+    const near = nearestOf(name, names)
     const hint = near === undefined ? '' : `; did you mean '${near}'?`
-    throw new UsageError(`there is no command '${name}'${hint}; the commands are ${Object.keys(COMMANDS).join(', ')}`)
+    throw new UsageError(`there is no command '${name}'${hint}; the commands are ${names.join(', ')}`)
   }
-  const command = await COMMANDS[name](args[0])
+  const load = ALL_COMMANDS[name]
+  const command = await load(args[0])
   const parsed = readArguments(command, args)
   if (parsed.help) {
     // The name of a command that the first argument selects has that argument, too.
-    const isFurther = COMMANDS[name].length > 0 && command !== (await COMMANDS[name](undefined))
+    const isFurther = load.length > 0 && command !== (await load(undefined))
     return print((parsed.help.all ? helpOf : briefHelpOf)(isFurther ? `${name} ${args[0]}` : name, command))
   }
   await command.run(parsed)
 }
 
-/** All commands by name. */
+/** All commands by name. Those of a package that is not installed have no options. */
 async function allCommands() {
-  return Object.fromEntries(
-    await Promise.all(Object.entries(COMMANDS).map(async ([name, load]) => [name, await load(undefined)])),
-  )
+  const loaded = async ([name, load]) => [name, await load(undefined)]
+  const summaries = Object.assign({}, ...Object.values(PACKAGES))
+  const orSummary = async ([name, load]) => {
+    try {
+      return await loaded([name, load])
+    } catch (error) {
+      if (error.code !== 'ERR_TOKENLANE_PACKAGE_MISSING') throw error
+      return [name, { summary: summaries[name], options: {} }]
+    }
+  }
+  const commands = [...Object.entries(COMMANDS).map(loaded), ...Object.entries(PACKAGE_COMMANDS).map(orSummary)]
+  return Object.fromEntries(await Promise.all(commands))
 }
 
 async function overview() {
   const commands = await Promise.all(
     Object.entries(COMMANDS).map(async ([name, load]) => [name, (await load()).summary]),
   )
-  return `Converts text to token ids and back, exactly, with any tokenizer.json or tiktoken encoding.
+  const summaries = Object.values(PACKAGES).flatMap(Object.entries)
+  const places = Object.entries(PACKAGES).map(
+    ([name, ofPackage]) => ` ${Object.keys(ofPackage).join(', ')}: package ${name}.`,
+  )
+  return `Converts text to token ids and back, exactly as the tokenizer of a model does.
 
 Usage: tokenlane COMMAND [options] [files…]
 
 Commands:
-${table(commands)}
+${table([...commands, ...summaries])}
 
 Run tokenlane COMMAND --help for the usual options and examples, with --all for every option.
-Without files, standard input is read.
+Without files, standard input is read.${places.join('')}
 
 Examples:
 ${examples([
@@ -104,6 +120,11 @@ function end(signal, status) {
   process.emit('exit', status)
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)
+}
+
+/** The version of this package. */
+function version() {
+  return JSON.parse(fs.readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
 function print(text) {

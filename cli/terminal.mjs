@@ -1,8 +1,6 @@
 // Text on a terminal: colours if they are wanted, and no characters that move the cursor or reverse
 // text.
 
-import { SIGNS } from './page/visible.mjs'
-
 /** Pale background colours; neighbouring tokens get different ones. */
 const GROUNDS = [153, 186, 217, 151]
 
@@ -51,6 +49,9 @@ export const nameForOutput = (name) => (process.stdout.isTTY ? name.replace(INVI
 
 /** Returns text as one line, with all invisible characters replaced. */
 export const oneLine = (text) => text.replace(/\s*\n\s*/g, ' ').replace(INVISIBLE, codeOf)
+
+/** The symbols of white space, as on the page (packages/page). */
+const SIGNS = { ' ': '·', '\t': '→', '\n': '⏎', '\r': '␍', '\u00a0': '⍽', '\u3000': '□' }
 
 /**
  * Replaces white space with symbols, and invisible or formatting characters with their code points.

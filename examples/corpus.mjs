@@ -3,7 +3,7 @@
 //
 //   node examples/corpus.mjs data/ tokens/
 
-import { tokenizeCorpus } from 'tokenlane/corpus'
+import { tokenizeCorpus } from '@tokenlane/corpus'
 
 const [inputs, output] = process.argv.slice(2)
 if (output === undefined) {

@@ -8,12 +8,14 @@ import { Tokenizer, limits } from 'tokenlane'
 limits.configure({ maxInputBytes: 4 << 20, maxQueuedBatches: 100 })
 const tokenizer = await Tokenizer.fromEncoding('o200k_base')
 
-const STATUS = {
-  ERR_TOKENLANE_INPUT_TOO_LARGE: 413,
-  ERR_TOKENLANE_QUEUE_FULL: 503,
-  ERR_TOKENLANE_ARGUMENT_TYPE: 400,
-  ERR_TOKENLANE_ARGUMENT_VALUE: 400,
+const STATUS = { ERR_TOKENLANE_INPUT_TOO_LARGE: 413, ERR_TOKENLANE_QUEUE_FULL: 503 }
+
+/** Other codes of tokenlane are of what the client sent. */
+function statusOf({ code, statusCode }) {
+  const isOfClient = /^ERR_TOKENLANE_(?!OUT_OF_MEMORY|PANIC)/.test(code)
+  return STATUS[code] ?? statusCode ?? (isOfClient ? 400 : 500)
 }
+
 const message = {
   type: 'object',
   required: ['role'],
@@ -21,19 +23,21 @@ const message = {
   additionalProperties: true,
 }
 
-const app = Fastify({ bodyLimit: 8 << 20 })
+// A number in the body is no text.
+const app = Fastify({ bodyLimit: 8 << 20, ajv: { customOptions: { coerceTypes: false } } })
 
 /** Returns a signal that aborts if the client disconnects before the response is sent. */
-function disconnectSignal(request, reply) {
+function disconnectSignal(reply) {
   const controller = new AbortController()
-  request.raw.socket.once('close', () => reply.raw.writableFinished || controller.abort())
+  // Not of the socket, which serves many requests.
+  reply.raw.once('close', () => reply.raw.writableFinished || controller.abort())
   return controller.signal
 }
 
 app.post('/count', { schema: { body: { type: 'array', items: { type: 'string' } } } }, async (request, reply) => {
   const counts = await tokenizer.countBatch(request.body, {
     specialTokens: 'text',
-    signal: disconnectSignal(request, reply),
+    signal: disconnectSignal(reply),
   })
   return { counts: [...counts] }
 })
@@ -43,7 +47,7 @@ app.post('/chat', { schema: { body: { type: 'array', items: message } } }, (requ
 }))
 
 app.setErrorHandler((error, _, reply) => {
-  reply.code(STATUS[error.code] ?? error.statusCode ?? 500).send({ code: error.code, message: error.message })
+  reply.code(statusOf(error)).send({ code: error.code, message: error.message })
 })
 
 console.log(await app.listen({ port: Number(process.argv[2] ?? 3000) }))

@@ -52,7 +52,9 @@ const seconds = new client.Histogram({
 
 // --- The service.
 
-const app = Fastify({ bodyLimit: 8 << 20, requestTimeout: TIMEOUT })
+// A number in the body is no text.
+const ajv = { customOptions: { coerceTypes: /** @type {const} */ (false) } }
+const app = Fastify({ bodyLimit: 8 << 20, requestTimeout: TIMEOUT, ajv })
 let isReady = true
 
 app.get('/metrics', async (_, reply) => reply.type(client.register.contentType).send(await client.register.metrics()))
@@ -71,7 +73,7 @@ const texts = { type: 'array', items: { type: 'string' } }
 app.post('/count', { onRequest: refuseIfBusy, schema: { body: texts } }, async (request, reply) => {
   // The batch stops if it takes too long, or if nobody waits for the answer any more.
   const gone = new AbortController()
-  request.raw.socket.once('close', () => reply.raw.writableFinished || gone.abort())
+  reply.raw.once('close', () => reply.raw.writableFinished || gone.abort())
   const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(TIMEOUT)])
   const end = seconds.startTimer()
   const counts = await tokenizer.countBatch(request.body, { specialTokens: 'text', signal })
@@ -80,17 +82,18 @@ app.post('/count', { onRequest: refuseIfBusy, schema: { body: texts } }, async (
   return { counts: [...counts] }
 })
 
-const STATUS = {
-  ERR_TOKENLANE_INPUT_TOO_LARGE: 413,
-  ERR_TOKENLANE_QUEUE_FULL: 503,
-  ERR_TOKENLANE_ARGUMENT_TYPE: 400,
-  TimeoutError: 504,
+const STATUS = { ERR_TOKENLANE_INPUT_TOO_LARGE: 413, ERR_TOKENLANE_QUEUE_FULL: 503, TimeoutError: 504 }
+
+/** Other codes of tokenlane are of what the client sent. */
+function statusOf(code, { statusCode }) {
+  const isOfClient = /^ERR_TOKENLANE_(?!OUT_OF_MEMORY|PANIC)/.test(code)
+  return STATUS[code] ?? statusCode ?? (isOfClient ? 400 : 500)
 }
 
 app.setErrorHandler((error, _, reply) => {
   const code = typeof error.code === 'string' ? error.code : error.name
   failures.inc({ code })
-  reply.code(STATUS[code] ?? error.statusCode ?? 500).send({ code, message: error.message })
+  reply.code(statusOf(code, error)).send({ code, message: error.message })
 })
 
 // --- Shutdown: no new requests, those in flight are answered, then the process ends by itself.

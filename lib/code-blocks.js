@@ -22,6 +22,9 @@
  * @property {boolean} [isTable]
  * @property {() => Block[]} [parts] those of a block of code, if it does not fit
  * @property {string} [head] text that a piece which starts with this block has before it
+ * @property {Block[]} [path] the headings that the end of the block is below, outermost first
+ * @property {boolean} [startsSection] whether a piece starts with this block
+ * @property {number} [from] where the headings before the block start that its `head` has
  */
 
 /** A line that ends a block which an earlier line began, or goes on with it. */

@@ -15,6 +15,8 @@ const current = { maxInputBytes: Infinity, maxQueuedBatches: Infinity, ...render
 /** The addon holds this limit, for all threads of the process. */
 const EXPANSION = 'maxExpansion'
 const LIMIT_NAMES = [...Object.keys(current), EXPANSION]
+/** Lists within each other: rows of pairs of texts, which are lists of words. */
+const MAX_LISTS = 3
 /** The addon's value for no limit. */
 const NO_LIMIT = 0xffff_ffff
 
@@ -76,16 +78,22 @@ function checkInput(first, second = undefined) {
 function inputMeter() {
   if (current.maxInputBytes === Infinity) return () => {}
   let left = current.maxInputBytes
-  const take = (input) => {
-    if (isArray(input)) return input.forEach(take)
+  /** Whether the input is texts. The call refuses what is not, so nothing behind it is read. */
+  const take = (input, depth = 0) => {
+    if (isArray(input)) {
+      for (let i = 0; i < input.length; i++) if (depth === MAX_LISTS || !take(input[i], depth + 1)) return false
+      return true
+    }
     if (isUint8Array(input)) left -= input.length
     // A UTF-16 unit has at least one byte in UTF-8, so a string with too many units need not be
     // scanned.
     else if (typeof input === 'string') left -= input.length > left ? input.length : byteLength(input)
+    else return false
     if (left < 0)
       throw inputTooLarge(`the text of this call has more than ${current.maxInputBytes} bytes (limits.maxInputBytes)`)
+    return true
   }
-  return take
+  return (input) => void take(input)
 }
 
 module.exports = { limits, checkInput, inputMeter }

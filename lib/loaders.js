@@ -82,7 +82,7 @@ function* fromPretrained(repo, options) {
  */
 function* fromBuffer(bytes, options) {
   const resolved = loadOptions(options)
-  const gguf = ggufMetadata(bytes)
+  const gguf = yield* ggufMetadata(bytes)
   if (gguf !== undefined) return withDefault(yield* ofGguf(gguf, options), defaultOf(options))
   const chat = chatOfOptions(options) ?? modules.chat.chatOf()
   const handle = yield loadBytes(bytes, resolved)
@@ -203,8 +203,11 @@ function named(file, failure) {
 
 /** The tokenizer of the metadata of a GGUF file. */
 function* ofGguf(metadata, options, source = {}) {
-  const { bytes, chat, note } = modules.gguf.ggufTokenizer(metadata, options)
-  const handle = yield loadBytes(bytes, {})
+  const { bytes, chat, note } = yield* modules.gguf.ggufTokenizer(metadata, options)
+  const handle = yield step(
+    () => native.loadBytesSync(bytes, {}),
+    () => enqueue((queueEntry) => native.loadBytes(queueEntry, bytes, {})),
+  )
   return { handle, chat, source: note === undefined ? source : { ...source, note } }
 }
 
@@ -254,10 +257,10 @@ function chatOfOptions(options) {
 }
 
 /** The metadata of a GGUF file, or undefined for other bytes. */
-function ggufMetadata(bytes) {
+function* ggufMetadata(bytes) {
   // The first letter of the format, before a module is loaded.
   if (!isUint8Array(bytes) || bytes[0] !== 0x47 || !modules.metadata.isGguf(bytes)) return undefined
-  return modules.metadata.wholeMetadata(bytes)
+  return yield* modules.metadata.wholeMetadata(bytes)
 }
 
 /**

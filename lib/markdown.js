@@ -4,7 +4,7 @@
 // pieces; fenced code, tables and lists stay whole if they fit. Blocks are found line by line, as
 // CommonMark and GitHub's tables define them. Tokenizer.split splits a block that does not fit.
 
-const { wrongType, wrongValue } = require('./errors.js')
+const { limitTooSmall, wrongType, wrongValue } = require('./errors.js')
 const { CodeBlocks } = require('./code-blocks.js')
 const { boolean, checkKnown, checkCount, checkMarkdownOnly, signalOption, KNOWN } = require('./options.js')
 
@@ -234,7 +234,7 @@ async function splitBlocksAsync(tokenizer, text, options) {
  */
 function checkBlockOptions(tokenizer, options, known) {
   checkKnown(options, known)
-  const { maxTokens, overlap = 0, boundary, repeatTableHeaders, signal: _, ...counting } = options
+  const { maxTokens, overlap = 0, boundary, repeatTableHeaders, headings, signal: _, ...counting } = options
   checkCount('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   checkCount('overlap', overlap)
@@ -243,7 +243,11 @@ function checkBlockOptions(tokenizer, options, known) {
   tokenizer.count('', counting)
   if (boundary !== 'markdown') checkMarkdownOnly(options)
   const repeatsHeads = boolean('repeatTableHeaders', repeatTableHeaders, false)
-  return { maxTokens, overlap, counting, boundary, repeatsHeads }
+  if (headings !== undefined && headings !== 'include') {
+    const check = typeof headings === 'string' ? wrongValue : wrongType
+    throw check('headings', "'include'", headings)
+  }
+  return { maxTokens, overlap, counting, boundary, repeatsHeads, includesHeadings: headings === 'include' }
 }
 
 /**
@@ -263,7 +267,8 @@ class BlockSplitter {
   #before = 0
   /** The first block of the next piece, and the first one that no piece has yet, in `#text`. */
   #state = { from: 0, at: 0 }
-  #path = new HeadingPath()
+  /** The headings that the start of `#text` is below. */
+  #path = []
   /** The length of `#text` at which it is split again. Each attempt takes time for the buffer. */
   #threshold
 
@@ -291,12 +296,13 @@ class BlockSplitter {
     const text = this.#text
     const blocks = this.#blocks(isEnd)
     const packer = new Packer(this.#tokenizer, text, this.#options)
-    for (const piece of packer.pieces(blocks, this.#state, isEnd)) {
+    for (const { path, ...piece } of packer.pieces(blocks, this.#state, isEnd)) {
       const placed = { ...piece, start: this.#before + piece.start, end: this.#before + piece.end }
-      yield isMarkdown ? { ...placed, headings: this.#path.at(blocks, this.#before, placed.end) } : placed
+      yield isMarkdown ? { ...placed, headings: path.map(({ title }) => title) } : placed
     }
     const { from, at } = this.#state
-    const cut = from < blocks.length ? blocks[from].start : (blocks.at(-1)?.end ?? 0)
+    const cut = from < blocks.length ? (blocks[from].from ?? blocks[from].start) : (blocks.at(-1)?.end ?? 0)
+    this.#path = blocks[from - 1]?.path ?? this.#path
     this.#state = { from: 0, at: at - from }
     this.#text = text.slice(cut)
     this.#before += cut
@@ -311,15 +317,65 @@ class BlockSplitter {
     const isStart = this.#before === 0
     // A byte order mark is no part of the first line.
     if (isStart && lines.length > 0) lines[0].text = lines[0].text.replace(/^\ufeff/, '')
-    const blocks =
-      boundary === 'markdown'
-        ? markdownBlocks(lines, isStart)
-        : boundary === 'code'
-          ? new CodeBlocks(lines, isBlank).all()
-          : paragraphs(lines)
-    if (isEnd) return blocks
-    const isInMetadata = boundary === 'markdown' && isStart && lines.length > 0 && isFrontMatter(lines[0].text)
-    return isInMetadata && frontMatterEnd(lines) === -1 ? [] : blocks.slice(0, -1)
+    if (boundary === 'markdown') {
+      const blocks = markdownBlocks(lines, isStart)
+      const isInMetadata = isStart && lines.length > 0 && isFrontMatter(lines[0].text)
+      const complete = isEnd ? blocks : isInMetadata && frontMatterEnd(lines) === -1 ? [] : blocks.slice(0, -1)
+      return this.#inSections(complete)
+    }
+    const blocks = boundary === 'code' ? new CodeBlocks(lines, isBlank).all() : paragraphs(lines)
+    return isEnd ? blocks : blocks.slice(0, -1)
+  }
+
+  /** Blocks with the headings above them. */
+  #inSections(blocks) {
+    let path = this.#path
+    blocks.forEach((block, i) => {
+      const isHeading = block.kind === 'heading'
+      if (isHeading) path = [...path.filter(({ level }) => level < block.level), block]
+      block.path = path
+      block.startsSection = isHeading && blocks[i - 1]?.kind !== 'heading'
+    })
+    return this.#options.includesHeadings ? this.#withoutHeadings(blocks) : blocks
+  }
+
+  /** The blocks below headings, with the titles as their heads; headings that do not fit stay. */
+  #withoutHeadings(blocks) {
+    const { maxTokens, counting } = this.#options
+    const below = []
+    /** @type {Map<Block[], string | undefined>} */
+    const heads = new Map()
+    const headOf = (path) => {
+      if (!heads.has(path)) {
+        const head = path.length === 0 ? '' : `${path.map(({ title }) => title).join(' > ')}\n\n`
+        heads.set(path, this.#tokenizer.isWithin(head, maxTokens >> 1, counting) ? head : undefined)
+      }
+      return heads.get(path)
+    }
+    /** Headings before the next block. */
+    let run = []
+    const add = (block) => {
+      const head = headOf(block.path)
+      if (head !== undefined) below.push({ ...block, head, from: run[0]?.start, startsSection: run.length > 0 })
+      else {
+        const kept = block.start < block.end ? [...run, block] : run
+        below.push(...kept.map((one, i) => ({ ...one, startsSection: i === 0 && run.length > 0 })))
+      }
+      run = []
+    }
+    /** Headings without a text are a piece of their titles. */
+    const addTitles = () => {
+      const { end, path } = run.at(-1)
+      add({ kind: 'text', start: end, end, path })
+    }
+    for (const block of blocks) {
+      const isHeading = block.kind === 'heading'
+      if (run.length > 0 && isHeading && block.level <= run.at(-1).level) addTitles()
+      if (isHeading) run.push(block)
+      else add(block)
+    }
+    if (run.length > 0) addTitles()
+    return below
   }
 
   #minThreshold() {
@@ -355,10 +411,10 @@ class Packer {
    * @param {boolean} isEnd whether no more blocks follow
    */
   *pieces(blocks, state = { from: 0, at: 0 }, isEnd = true) {
-    const sectionEnd = sections(blocks)
+    const ends = sectionEnds(blocks)
     while (state.at < blocks.length) {
       const { from, at } = state
-      const to = this.#lastFitting(blocks, from, at, sectionEnd(from, at))
+      const to = this.#lastFitting(blocks, from, at, ends[from])
       if (to === blocks.length && !isEnd) return
       if (to === at) {
         if (from === at) {
@@ -368,7 +424,7 @@ class Packer {
         state.from = state.at
         continue
       }
-      yield this.#piece(blocks[from], blocks[to - 1].end)
+      yield this.#piece(blocks[from], blocks[to - 1])
       state.from = this.#overlapStart(blocks, from, to)
       state.at = to
     }
@@ -400,9 +456,10 @@ class Packer {
     return good
   }
 
-  #piece({ start, head = '' }, end) {
+  /** @param {Block} first @param {Block} last */
+  #piece({ start, head = '' }, { end, path }) {
     const text = head + this.#text.slice(start, end)
-    return { text, start, end, count: this.#tokenizer.count(text, this.#counting) }
+    return { text, start, end, count: this.#tokenizer.count(text, this.#counting), path }
   }
 
   /**
@@ -417,35 +474,49 @@ class Packer {
     if (block.kind === 'list' && block.items.length > 1) {
       const starts = [block.start, ...block.items.slice(1)]
       /** @type {Block[]} */
-      const items = starts.map((start, index) => ({ kind: 'text', start, end: starts[index + 1] ?? block.end }))
+      const items = starts.map((start, index) => ({ ...within(block), start, end: starts[index + 1] ?? block.end }))
       yield* this.pieces(items)
       return
     }
-    const boundary = block.kind === 'lines' || block.kind === 'list' ? 'line' : 'sentence'
-    const options = { ...this.#counting, maxTokens: this.#maxTokens, overlap: this.#overlap, boundary }
+    const bare = { ...this.#counting, addSpecialTokens: false }
+    const room = block.head ? this.#maxTokens - this.#tokenizer.count(block.head, bare) : this.#maxTokens
+    yield* this.#cut(block, block.kind === 'lines' || block.kind === 'list' ? 'line' : 'sentence', room)
+  }
+
+  /**
+   * The pieces of a block without parts, of at most `room` tokens without its head. With its head,
+   * a piece can have more than both together; it is cut again.
+   */
+  *#cut({ head = '', path, ...block }, boundary, room) {
+    if (room < 1) throw limitTooSmall(`the titles above a piece leave no token of ${this.#maxTokens}`)
+    const options = { ...this.#counting, maxTokens: room, overlap: Math.min(this.#overlap, room - 1), boundary }
     for (const piece of this.#tokenizer.split(this.#text.slice(block.start, block.end), options)) {
-      yield { ...piece, start: piece.start + block.start, end: piece.end + block.start }
+      const place = { start: piece.start + block.start, end: piece.end + block.start }
+      const text = head + piece.text
+      const count = head === '' ? piece.count : this.#tokenizer.count(text, this.#counting)
+      if (count <= this.#maxTokens) yield { text, ...place, count, path }
+      else yield* this.#cut({ head, path, ...block, ...place }, boundary, room - (count - this.#maxTokens))
     }
   }
 
   /** The rows of a table, each with the head of the table for a piece that starts with it. */
-  #rows({ start, end }) {
+  #rows({ start, end, ...table }) {
     const lines = linesOf(this.#text.slice(start, end))
     const first = start + lines[1].end
-    const head = this.#text.slice(start, first)
+    const head = (table.head ?? '') + this.#text.slice(start, first)
     if (!this.#tokenizer.isWithin(head, this.#maxTokens >> 1, this.#counting)) return []
     /** @type {Block[]} */
     const rows = lines
       .slice(2)
-      .map((line) => ({ kind: 'lines', start: start + line.start, end: start + line.end, head }))
+      .map((line) => ({ kind: 'lines', start: start + line.start, end: start + line.end, head, path: table.path }))
     // The first row stays with the head that the table has.
-    if (rows.length > 0) rows[0] = { ...rows[0], start, head: undefined }
+    if (rows.length > 0) rows[0] = { ...rows[0], start, head: table.head }
     return rows
   }
 
   /** The first block of the next piece: blocks of the same section that fit into the overlap. */
   #overlapStart(blocks, from, to) {
-    if (this.#overlap === 0 || to === blocks.length || blocks[to].kind === 'heading') return to
+    if (this.#overlap === 0 || to === blocks.length || blocks[to].startsSection) return to
     const bare = { ...this.#counting, addSpecialTokens: false }
     const end = blocks[to - 1].end
     let first = to
@@ -459,57 +530,18 @@ class Packer {
   }
 }
 
-/**
- * Returns a function that gives the end of the section of a piece, which starts at the block `from`
- * and has all blocks before `at`: the next heading that follows something else than headings.
- */
-function sections(blocks) {
-  const end = blocks.length
-  // For each block the next heading and the next other block; each can be the block itself.
-  const nextHeading = new Uint32Array(end + 2).fill(end)
-  const nextOther = new Uint32Array(end + 2).fill(end)
-  for (let index = end - 1; index >= 0; index--) {
-    const isHeading = blocks[index].kind === 'heading'
-    nextHeading[index] = isHeading ? index : nextHeading[index + 1]
-    nextOther[index] = isHeading ? nextOther[index + 1] : index
-  }
-  return (from, at) => {
-    const hasText = nextOther[from] < at
-    return nextHeading[hasText ? at : nextOther[Math.max(from, at)] + 1]
-  }
-}
+/** A part of a block, which is below the same headings. */
+const within = ({ head, path }) => ({ kind: /** @type {const} */ ('text'), head, path })
 
-/** The titles of the headings that a place is below. */
-class HeadingPath {
-  /** @type {Block[]} */
-  #path = []
-  /** Headings before this place of the whole text are in the path, or were. */
-  #seen = 0
-
-  /** The titles at a place; places must not decrease. `before` is where the blocks' text starts. */
-  at(blocks, before, place) {
-    // A piece has few headings; blocks are sorted, and those that were seen are skipped.
-    for (let index = firstFrom(blocks, this.#seen - before); index < blocks.length; index++) {
-      const block = blocks[index]
-      if (before + block.start >= place) break
-      if (block.kind !== 'heading') continue
-      while (this.#path.length > 0 && this.#path.at(-1).level >= block.level) this.#path.pop()
-      this.#path.push(block)
-    }
-    this.#seen = Math.max(this.#seen, place)
-    return this.#path.map(({ title }) => title)
+/** For each block the next one that starts a section. */
+function sectionEnds(blocks) {
+  const ends = new Uint32Array(blocks.length)
+  let end = blocks.length
+  for (let index = blocks.length - 1; index >= 0; index--) {
+    ends[index] = end
+    if (blocks[index].startsSection) end = index
   }
-}
-
-/** The index of the first block that starts at or after a place. */
-function firstFrom(blocks, place) {
-  let [low, high] = [0, blocks.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (blocks[middle].start < place) low = middle + 1
-    else high = middle
-  }
-  return low
+  return ends
 }
 
 module.exports = { BlockSplitter, splitBlocks, splitBlocksAsync }

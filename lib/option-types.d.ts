@@ -265,6 +265,14 @@ export interface MarkdownSplitOptions extends BlockSplitOptions {
    * `maxTokens`. Default: `false`.
    */
   repeatTableHeaders?: boolean | undefined
+  /**
+   * `'include'`: the `text` of each piece starts with its `headings`, as in `Guide > Install` and a
+   * blank line, in place of the headings before its text. They are in `count`, so that `text` has
+   * at most `maxTokens`, but not between `start` and `end`. Headings that would take more than half
+   * of `maxTokens` stay where they are; headings without a text are a piece of their own. Default:
+   * headings are text of the piece that they start.
+   */
+  headings?: 'include' | undefined
 }
 
 /** Options of {@link Tokenizer.splitAsync} for blocks of Markdown. */
@@ -290,7 +298,7 @@ export interface BlockSplitAsyncOptions extends BlockSplitOptions {
 
 /** A part of a text. */
 export interface Piece {
-  /** The text of the piece: `whole.slice(start, end)`. */
+  /** The text of the piece: `whole.slice(start, end)`, behind what options put in front. */
   text: string
   /** Start, in UTF-16 units of the whole text. */
   start: number

@@ -50,7 +50,8 @@ const BATCH_OPTIONS = [
   'threads',
 ]
 
-const SPLIT_OPTIONS = ['maxTokens', 'overlap', 'boundary', 'repeatTableHeaders', 'addSpecialTokens', 'specialTokens']
+const MARKDOWN_OPTIONS = ['repeatTableHeaders', 'headings']
+const SPLIT_OPTIONS = ['maxTokens', 'overlap', 'boundary', ...MARKDOWN_OPTIONS, 'addSpecialTokens', 'specialTokens']
 
 /** The names of the options of each call. */
 const KNOWN = {
@@ -61,6 +62,7 @@ const KNOWN = {
   truncate: ['addSpecialTokens', 'specialTokens', 'direction'],
   split: SPLIT_OPTIONS,
   splitAsync: [...SPLIT_OPTIONS, 'signal'],
+  encodeChunks: ['addSpecialTokens', 'specialTokens', 'signal'],
   decodeStream: ['skipSpecialTokens', 'signal'],
   encodeStream: [...BATCH_OPTIONS.filter((name) => name !== 'pairs'), 'signal', 'batchSize'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'as', 'signal', 'threads'],
@@ -229,9 +231,9 @@ function splitOptions(options, known = KNOWN.split) {
 }
 
 /** Throws if other boundaries than blocks of Markdown have an option that only these have. */
-function checkMarkdownOnly({ repeatTableHeaders }) {
-  if (repeatTableHeaders !== undefined)
-    throw wrongValue('repeatTableHeaders', "absent without boundary: 'markdown'", repeatTableHeaders)
+function checkMarkdownOnly(options) {
+  const name = MARKDOWN_OPTIONS.find((one) => options[one] !== undefined)
+  if (name !== undefined) throw wrongValue(name, "absent without boundary: 'markdown'", options[name])
 }
 
 /** How special tokens in a text are treated by default. */

@@ -91,11 +91,13 @@ Vite ssr: { external: ['tokenlane'] } (see docs/guide/deployment.md)`
 }
 
 /**
- * The path of the rank file of an encoding. Tools that collect the files of a deployment follow the
- * second form.
+ * The path of a bundled rank file, which is packed: see crates/core/src/load/ranks.rs. Tools that
+ * collect the files of a deployment follow the second form.
  */
 const encodingPath = (file) =>
-  isBundled ? path.join(packageRoot(), 'encodings', file) : path.join(__dirname, '..', 'encodings', file)
+  isBundled
+    ? path.join(packageRoot(), 'encodings', `${file}.ranks`)
+    : path.join(__dirname, '..', 'encodings', `${file}.ranks`)
 
 /**
  * The folder of a platform package, which package managers install beside this one. Turbopack,

@@ -61,6 +61,23 @@ function isPlainObject(value) {
   return prototype === null || getPrototypeOf(prototype) === null
 }
 
+const { toString: tagOf } = Object.prototype
+/** Whether an object says so of itself. Reading a slot that it lacks is much slower. */
+const isTagged = (value, name) => apply(tagOf, value, []) === `[object ${name}]`
+
+const isBytes = (value) => ArrayBuffer.isView(value) || (isTagged(value, 'ArrayBuffer') && isArrayBuffer(value))
+
+/** The functions that read the primitive in an object such as `new String('x')`, by its class. */
+const PRIMITIVES = Object.fromEntries(
+  [String, Number, Boolean, BigInt, Symbol].map(({ name, prototype }) => [name, prototype.valueOf]),
+)
+
+/** The primitive in an object such as `new String('x')`; another object stays. */
+function unboxed(value) {
+  const name = Object.keys(PRIMITIVES).find((one) => isTagged(value, one) && hasSlot(PRIMITIVES[one], value))
+  return name === undefined ? value : apply(PRIMITIVES[name], value, [])
+}
+
 /** Whether a typed array has bytes in a buffer that is not detached, shared or resizable. */
 function hasPlainBuffer(bytes) {
   const buffer = apply(typedArrayBuffer, bytes, [])
@@ -130,6 +147,7 @@ module.exports = {
   inThisRealm,
   isArray,
   isArrayBuffer,
+  isBytes,
   isMap,
   isPlainObject,
   isRevoked,
@@ -137,4 +155,5 @@ module.exports = {
   isUint8Array,
   isUrl,
   nameOf,
+  unboxed,
 }

@@ -3,6 +3,8 @@
 // Work that waits for files or for the addon, written once for synchronous and asynchronous calls:
 // a generator that yields its steps, each in both forms.
 
+const { nextTurn } = require('./runtime.js')
+
 /**
  * A step of such work.
  *
@@ -51,4 +53,24 @@ async function run(work) {
   return value
 }
 
-module.exports = { run, runNow, step }
+/** Entries that are read before the event loop has its turn: about a millisecond. */
+const ENTRIES = 16_384
+const TURN = step(
+  () => {},
+  () => new Promise((resolve) => nextTurn(() => resolve(undefined))),
+)
+
+/**
+ * Work that reads each of many entries of a file.
+ *
+ * @param {number} count
+ * @param {(index: number) => void} read
+ */
+function* inTurns(count, read) {
+  for (let index = 0; index < count; index++) {
+    read(index)
+    if ((index + 1) % ENTRIES === 0) yield TURN
+  }
+}
+
+module.exports = { ENTRIES, TURN, inTurns, run, runNow, step }

@@ -39,6 +39,7 @@ const modules = later({
   facts: () => require('./facts.js'),
   calls: () => require('./chat/calls.js'),
   iterables: () => require('./iterables.js'),
+  live: () => require('./live.js'),
   changes: () => require('./changes.js'),
   apply: () => require('./chat/apply.js'),
   chat: () => require('./chat/chat.js'),
@@ -274,6 +275,23 @@ class Tokenizer {
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
     return new modules.split.Splitter(limits, split)
+  }
+
+  live(text = '', options = undefined) {
+    Tokenizer.#check(this, 'live')
+    const flags = encodeFlags(options, KNOWN.count, ONE_TEXT)
+    return modules.live.liveText(this.#handle, text, flags, extraOptions(flags, options))
+  }
+
+  encodeChunks(...args) {
+    Tokenizer.#check(this, 'encodeChunks')
+    const { isSource, ofTexts, resultsOf, transformStream } = modules.iterables
+    const [source, options = {}] = isSource(args[0]) ? args : [undefined, args[0]]
+    const flags = encodeFlags(options, KNOWN.encodeChunks, ONE_TEXT)
+    const encoder = { handle: this.#handle, flags, extra: extraOptions(flags, options) }
+    const work = ofTexts(new modules.live.ChunkEncoder(encoder))
+    const signal = signalOption(options.signal)
+    return source === undefined ? transformStream(work, signal) : resultsOf(work, source, signal)
   }
 
   encodeStream(texts, options = {}) {

@@ -31,7 +31,15 @@ pub fn is_within(
         if is_surely_beyond(handle, &value, limit, &options)? || starts_beyond(handle, &value, limit, &options)? {
             return Ok(false);
         }
-        text::with_text("text", &value, |text| Ok(handle.tokenizer.is_within(text, limit as usize, &options)?))
+        let (tokenizer, limit) = (&handle.tokenizer, limit as usize);
+        let is_string = node_api::utf16_length(&value).is_some();
+        text::with_text("text", &value, |text| {
+            Ok(if is_string {
+                tokenizer.counts_within(text, limit, &options)
+            } else {
+                tokenizer.is_within(text, limit, &options)
+            }?)
+        })
     })
 }
 
@@ -47,14 +55,16 @@ fn is_surely_beyond(
     }
 }
 
-/// Whether the start of a long string shows that it exceeds the limit, so that it is not copied.
+/// Whether a start of a long string shows that it exceeds the limit, so that it is not copied.
 fn starts_beyond(handle: &Handle, value: &Unknown<'_>, limit: u32, options: &EncodeOptions) -> Result<bool, Failure> {
-    let start = Tokenizer::start_len(limit as usize);
-    if node_api::utf16_length(value).is_none_or(|length| length / 2 <= start) {
-        return Ok(false);
+    let Some(length) = node_api::utf16_length(value) else { return Ok(false) };
+    for start in Tokenizer::start_lens(length, limit as usize) {
+        let Some(units) = node_api::utf16_start(value, start) else { return Ok(false) };
+        if handle.tokenizer.is_surely_beyond_with(Text::Utf16(&units), limit as usize, options)? {
+            return Ok(true);
+        }
     }
-    let Some(units) = node_api::utf16_start(value, start) else { return Ok(false) };
-    Ok(handle.tokenizer.is_surely_beyond_with(Text::Utf16(&units), limit as usize, options)?)
+    Ok(false)
 }
 
 /// Writes the ids of the longest start of a text that fits to `target`. `result` gets the length of

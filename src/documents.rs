@@ -1,9 +1,9 @@
-//! The documents of corpus jobs. Internal: only `lib/corpus` calls these functions.
+//! The documents of corpus jobs. Internal: only `@tokenlane/corpus` calls these functions.
 //!
 //! [`Lines`] has whole lines of an input. [`take_documents`] appends the texts of its lines to
 //! [`Documents`], which keep them as UTF-8 until [`encode_documents`] encodes all of them. Neither
 //! a string nor another object of JS exists for a document. Lines that the reader of the core
-//! leaves to `JSON.parse` are left to `lib/corpus/document-reader.mjs`, which appends their texts
+//! leaves to `JSON.parse` are left to its `document-reader.mjs`, which appends their texts
 //! with [`push_document`].
 
 use std::cell::{Ref, RefCell, RefMut};

@@ -1,10 +1,12 @@
-//! Splitting a text into pieces, on the threadpool or on the JS thread. Both use the same function.
+//! Splitting a text into pieces, on the threadpool or on the JS thread, by the same function; and
+//! encoding a part of a text.
 
 use std::sync::Arc;
 
 use napi::Env;
 use napi::bindgen_prelude::{AsyncTask, External, Unknown};
 use napi_derive::napi;
+use tokenlane_calls::part::{self, TextPartRequest};
 use tokenlane_calls::split::{self, SplitRequest};
 use tokenlane_core::batch::Cancel;
 use tokenlane_core::{Columns, EncodeOptions, Text, Tokenizer};
@@ -42,6 +44,24 @@ pub fn split(
     node_api::guarded(env, || {
         let options = options::encode_options(flags, extra, Columns::NONE);
         text::with_text("text", &value, |text| pieces(&handle.tokenizer, text, &options, &request, None))
+    })
+}
+
+/// Encodes a part of a text between two cuts.
+#[napi(catch_unwind)]
+pub fn encode_part(
+    env: Env,
+    handle: &External<Handle>,
+    value: Unknown<'_>,
+    flags: u32,
+    extra: Option<Extra>,
+    request: TextPartRequest,
+) -> napi::Result<U32Values> {
+    node_api::guarded(env, || {
+        let options = options::encode_options(flags, extra, Columns::NONE);
+        text::with_text("text", &value, |text| {
+            Ok(U32Values::try_from(part::encode(&handle.tokenizer, text, &options, &request)?)?)
+        })
     })
 }
 

@@ -1,5 +1,5 @@
-//! Training of tokenizers. Internal: only `lib/train` and the drop-in of tokenizers call these
-//! functions.
+//! Training of tokenizers. Internal: only `@tokenlane/corpus` and the drop-in of tokenizers call
+//! these functions.
 //!
 //! [`Training`] has the base and the counts so far. [`count_texts`] and [`count_documents`] count
 //! the words of texts on the threadpool and the threads of the crate. [`train`] makes the

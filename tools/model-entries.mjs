@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 // Writes what is missing or outdated: the modules of @tokenlane/gpt-tokenizer, one for each
 // encoding, model and rank file of gpt-tokenizer and an ES module beside each CommonJS module; the
-// modules of tiktoken and js-tiktoken with ranks; the names of models in typings; and the entry
-// points of tools/web-entries.mjs.
+// modules of tiktoken and js-tiktoken with ranks; the names of models in typings; the entry
+// points of tools/web-entries.mjs; and the packed rank files.
 // `npm run build` runs this first.
 
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
+import { packRanks } from './data/packed-ranks.mjs'
 import { write as writeFile, writeWebEntries } from './web-entries.mjs'
 
 const require = createRequire(import.meta.url)
@@ -112,3 +113,4 @@ for (const name of ['tiktoken', 'js-tiktoken'])
     Object.keys(require('../packages/tiktoken/model_to_encoding.json')),
   )
 writeWebEntries()
+packRanks()

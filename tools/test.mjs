@@ -18,7 +18,7 @@ import path from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
 
-import { specNames, specOf } from './check/specs.mjs'
+import { named, specNames, specOf } from './check/specs.mjs'
 import { NO_TARGET, buildIsOld, checkCompilers, checkNode, install, root, run, stop, webIsOld } from './setup.mjs'
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, long: { type: 'boolean' } } })
@@ -45,10 +45,12 @@ const FORMATTING = 'formatting (cargo fmt)'
 const RUST_TESTS = 'Rust tests (cargo test)'
 // A test that takes a minute is ignored without --long.
 const IGNORED = values.long ? ['--', '--include-ignored'] : []
+/** The folder of the specs of corpora and training. */
+const CORPUS = 'packages/corpus/test'
 /** They start first, so that no core is idle at the end. */
 const LONGEST_SPECS = [
-  ...['data/job-queue', 'conformance/golden', 'chat/limits', 'data/s3'],
-  ...['cli/hostile-input', 'package/exports', 'data/hostile-jobs', 'package/pack'],
+  ...named(CORPUS, 'job-queue s3 hostile-jobs'),
+  ...['conformance/golden', 'chat/limits', 'cli/hostile-input', 'package/exports', 'package/pack'],
 ]
 
 /**
@@ -56,10 +58,11 @@ const LONGEST_SPECS = [
  * the page in a browser.
  */
 const LONG_SPECS = [
-  ...['data/content-jobs', 'data/content-real', 'data/hostile-redis', 'data/signals'],
-  ...['cli/hostile-input', 'cli/page-chromium', 'cli/page-modes', 'cli/page-view'],
-  ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'data/combinations', 'data/hostile-jobs'],
-  ...['data/s3', 'data/stores', 'data/hub-datasets', 'dropins/limits'],
+  'cli/hostile-input',
+  ...['page-chromium', 'page-modes', 'page-view'].map((name) => `packages/page/test/${name}`),
+  ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'dropins/limits'],
+  ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
+  ...named(CORPUS, 's3 stores hub-datasets'),
 ]
 /** They need @tokenlane/web, whose build begins after the Rust tests. So they start last. */
 const WEB_SPECS = ['web', 'dropins', 'memory'].map((name) => `packages/web/test/${name}`)

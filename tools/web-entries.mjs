@@ -71,7 +71,7 @@ function writeEntry(dropin, name, { files = [], own, names = [], value = undefin
     ...(files.length > 0 ? ["import { addFile } from '@tokenlane/web/internal'"] : []),
     ...files.map((file, at) => `import { base64 as file${at} } from '@tokenlane/web/internal/${file}'`),
     '',
-    ...files.map((file, at) => `addFile('${file}.tiktoken', file${at})`),
+    ...files.map((file, at) => `addFile('${file}', file${at})`),
     `const own = ${own}`,
     ...(names.length > 0 ? [`export const { ${names.join(', ')} } = own`] : []),
     ...(value === undefined ? [] : [`export default ${value}`]),

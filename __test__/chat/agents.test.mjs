@@ -387,12 +387,12 @@ test('hostile schemas end with an error in linear time', () => {
   const tool = (properties) => [
     { type: 'function', function: { name: 'f', description: 'd', parameters: { properties } } },
   ]
-  assert.throws(() => text([user], { tools: tool({ a: deep }) }), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  assert.throws(() => text([user], { tools: tool({ a: deep }) }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   const developer = {
     role: 'developer',
     content: [{ type: 'developer_content', tools: { f: { name: 'f', tools: [{ name: 'a', parameters: deep }] } } }],
   }
-  assert.throws(() => text([developer]), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  assert.throws(() => text([developer]), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   const nestings = [
     (type) => ({ type: 'array', items: type }),
     (type) => ({ type: 'object', properties: { a: type } }),
@@ -410,8 +410,8 @@ test('hostile schemas end with an error in linear time', () => {
       },
     ]
     for (const write of written) {
-      assert.ok(write(nestedBy(150)).length > 100)
-      assert.throws(() => write(nestedBy(450)), /more than 200 levels of nested types/)
+      assert.ok(write(nestedBy(90)).length > 100)
+      assert.throws(() => write(nestedBy(200)), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /at most 200 deep/ })
     }
   }
   const wide = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`p${i}`, { type: 'string' }]))

@@ -372,3 +372,43 @@ test('a body takes each of its fields once, and an endless or circular one has l
       code: /ERR_TOKENLANE_ARGUMENT_(VALUE|TYPE)/,
     })
 })
+
+function failureOf(call) {
+  try {
+    return assert.fail(call())
+  } catch (failure) {
+    return failure
+  }
+}
+
+test('null is a missing field, and what is not read can be anything', () => {
+  const bodies = [chatBody, { ...responsesBody, conversation: null }, anthropicBody]
+  const missing = ['tool_choice', 'response_format', 'function_call', 'functions', 'text', 'thinking', 'metadata']
+  for (const body of bodies) {
+    const without = Object.fromEntries(Object.entries(body).filter(([name]) => !missing.includes(name)))
+    const nulls = { ...without, ...Object.fromEntries(missing.map((name) => [name, null])) }
+    assert.deepEqual(gpt4o.countRequest(nulls, { partTokens }), gpt4o.countRequest(without, { partTokens }))
+    const unread = {
+      user: { a: [1] },
+      stream: () => {},
+      signal: Symbol('s'),
+      max_tokens: 10n,
+      metadata: new Uint8Array(1),
+    }
+    assert.deepEqual(
+      gpt4o.countRequest({ ...without, ...unread }, { partTokens }),
+      gpt4o.countRequest(without, { partTokens }),
+    )
+  }
+})
+
+test('a body may have 524,288 objects and arrays, of which 64 elements count as one', () => {
+  const count = (more) =>
+    gpt4o.countRequest({ model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'x', more }] })
+  const refused = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /must be within 524288 objects/ }
+  // The list counts its elements; the messages and the message are two more, and their fields.
+  const most = Math.floor((524_288 - 3 - 4 / 64) / (1 + 1 / 64))
+  const { code, message } = failureOf(() => count(Array.from({ length: most + 1 }, () => [])))
+  assert.deepEqual([code, message.split(' ')[0]], [refused.code, `messages[0].more[${most}]`])
+  assert.throws(() => count(new Array(64 * 524_288)), refused)
+})

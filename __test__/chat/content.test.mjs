@@ -171,6 +171,26 @@ test('known roles are names, and other roles are text', () => {
   const tokens = (role) => tokensOf(tokenizer.applyChatTemplate([{ role, content: '' }], { chatTemplate }))
   assert.equal(tokens('user'), '<user>')
   assert.notEqual(tokens('evil'), '<evil>')
+  // Each name of the guide, and no other.
+  const names = ['system', 'developer', 'user', 'assistant', 'tool', 'function', 'observation', 'ipython', 'model']
+  const isToken = (role) => {
+    const content = `<${role}>`
+    const one = base.with({ addedTokens: [{ content, special: true }] })
+    return tokensOf(one.applyChatTemplate([{ role, content: '' }], { chatTemplate })) === content
+  }
+  assert.deepEqual([...names, 'human', 'bot', 'gpt', 'System'].filter(isToken), names)
+})
+
+test("special tokens of the config are the template's, and those of variables are input", () => {
+  const chatTemplate = '{{ bos_token }}{{ messages[0].content }}{{ mine }}'
+  const withConfig = Tokenizer.fromFileSync(new URL('tokenizer.json', DATA), { config: { bos_token: '<s>' } })
+  const count = (options) =>
+    withConfig
+      .applyChatTemplate(said('x'), { chatTemplate, ...options })
+      .ids.filter((id) => id === base.tokenToId('<s>')).length
+  assert.equal(count({}), 1)
+  assert.equal(count({ variables: { mine: '<s>' } }), 1)
+  assert.equal(count({ variables: { bos_token: '<s>' } }), 0)
 })
 
 test('pieces say who wrote the text', () => {

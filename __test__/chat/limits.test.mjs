@@ -121,8 +121,8 @@ test('a template that calls itself is refused wherever the call stands on the st
   assert.deepEqual([...seen], ['ERR_TOKENLANE_CHAT_LIMIT'])
   const value = JSON.parse('['.repeat(5000) + ']'.repeat(5000))
   assert.throws(() => render('{{ x }}', { variables: { x: value } }), {
-    code: 'ERR_TOKENLANE_CHAT_LIMIT',
-    message: /200 levels of nested messages or variables/,
+    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+    message: /^variables\.x(\[0\])+ must be .* at most 200 deep/,
   })
 })
 

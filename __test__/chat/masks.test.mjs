@@ -281,3 +281,30 @@ test('the cost of a mask is linear in the number of messages', () => {
   }
   assert.ok(rendered(400) < 12 * rendered(50), 'eight times the messages')
 })
+
+test('a template that collects its turns: where it does not only append, a special token ends an answer', () => {
+  const name = 'turns are collected in a variable'
+  const messages = [user('Hi'), said('Yes'), user('So'), said(''), user('Ok'), said('No')]
+  assert.deepEqual(shaped(name, messages), ['Yes<|im_end|>', 'No<|im_end|>'], 'an answer without text has no mask')
+  const appending = SHAPES[name].replace("m.content ~ '<|im_end|>'", "m.content ~ '<|end|></s>'")
+  const added = { addedTokens: [{ content: '<|end|>', special: true }] }
+  const named = Tokenizer.fromFileSync(new URL('tokenizer.json', DATA), { config: { eos_token: '</s>' } })
+  const masks = (tokenizer, chatTemplate) => masked(tokenizer.with(added), messages.slice(0, 3), { chatTemplate })
+  assert.deepEqual(masks(base, appending), ['Yes<|end|></s>'])
+  const ended = `${appending}The end.`
+  assert.deepEqual(masks(base, ended), ['Yes<|end|>'], 'the first special token')
+  assert.deepEqual(masks(named, ended), ['Yes<|end|></s>'], 'the eos_token')
+})
+
+test('besides the conversation, eight beginnings and eight ends are rendered at most', () => {
+  let renderings = 0
+  const variables = { see: () => void renderings++ }
+  const kinds = Array.from({ length: 40 }, (_, i) => [{ role: `role ${i}`, content: 'Hi' }, said('Yes')]).flat()
+  const chatTemplate = `{% set _ = see() %}${CHATML}`
+  base.applyChatTemplate(kinds, { chatTemplate, variables, returnAssistantMask: true })
+  // Each beginning twice, with and without the prompt.
+  assert.ok(renderings > 8 && renderings <= 1 + 2 * 8 + 8, String(renderings))
+  const after = renderings
+  base.applyChatTemplate(kinds, { chatTemplate, variables })
+  assert.equal(renderings, after + 1)
+})

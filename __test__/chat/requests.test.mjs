@@ -155,10 +155,10 @@ test('hostile tools and messages end with an error in linear time', () => {
   let deep = { type: 'string' }
   for (let i = 0; i < 100_000; i++) deep = { type: 'array', items: deep }
   const count = (schema) => gpt4o.countChat([user('x')], { tools: [tool('f', { properties: { a: schema } })] })
-  assert.throws(() => count(deep), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  assert.throws(() => count(deep), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   const circular = { type: 'object', properties: {} }
   circular.properties.a = circular
-  assert.throws(() => count(circular), { code: 'ERR_TOKENLANE_CHAT_LIMIT' })
+  assert.throws(() => count(circular), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   // A type that contains itself by reference is written once.
   const list = {
     $defs: { L: { type: 'object', properties: { next: { $ref: '#/$defs/L' } } } },

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
-import { DocumentReader } from '../../lib/corpus/document-reader.mjs'
+import { DocumentReader } from '../../packages/corpus/src/document-reader.mjs'
 import { folderWithTokenizer, runIn } from '../support/cli.mjs'
 import { parseJsonLines } from '../support/json-lines.mjs'
 

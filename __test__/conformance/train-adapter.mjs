@@ -1,6 +1,6 @@
 // Adapts `trainTokenizer` to the judge of trainers (train_check.py).
 
-import { trainTokenizer } from '../../lib/train/index.js'
+import { trainTokenizer } from '@tokenlane/corpus'
 
 /** The models of `trainTokenizer` by the trainers of the reference. */
 const MODELS = {

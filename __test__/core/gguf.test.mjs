@@ -16,9 +16,10 @@ import { failure, texts } from '../support/texts.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
 
 const require = createRequire(import.meta.url)
-const { metadataOf } = require('../../lib/model/gguf/metadata.js')
+const { MAX_BYTES, metadataOf } = require('../../lib/model/gguf/metadata.js')
 const { preTokenizerOf } = require('../../lib/model/gguf/patterns.js')
 const { tokenizerOf } = require('../../lib/model/gguf/tokenizer.js')
+const { ENTRIES, runNow } = require('../../lib/steps.js')
 const RECORDED = require('../testdata/gguf.json')
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-gguf-'))
@@ -204,11 +205,62 @@ test('texts of a file reach the addon as they are there, never as JSON', () => {
     ['tokenizer.ggml.tokens', '[text]', [hostile, ...TOKENS.slice(1)]],
     ['tokenizer.ggml.merges', '[text]', [`${hostile} h`]],
   ]) {
-    const { bytes } = tokenizerOf(metadataOf(gguf(changed(key, type, value))))
+    const { bytes } = runNow(tokenizerOf(runNow(metadataOf(gguf(changed(key, type, value))))))
     assert.ok(bytes.length > size && bytes.length < size + 16_384, `${key}: ${bytes.length}`)
   }
   const huge = gguf(changed('tokenizer.ggml.tokens', '[text]', [...TOKENS.slice(0, 14), hostile, '</s>']))
   assert.throws(() => load(huge), { code: 'ERR_TOKENLANE_TOO_LARGE', message: /a special token/ })
+})
+
+test('a large file is read and packed in turns: the event loop goes on after each 16,384 entries', () => {
+  /** The result of work, and how often the event loop has its turn meanwhile. */
+  const counted = (work) => {
+    let turns = -1
+    for (;;) {
+      turns++
+      const { done, value } = work.next()
+      if (done) return { turns, result: value }
+    }
+  }
+  const [tokens, merges] = [4 * ENTRIES + 5, 2 * ENTRIES]
+  const many = [...TOKENS, ...Array.from({ length: tokens - TOKENS.length }, (_, i) => `h${i}`)]
+  const base = (entries) => entries.filter(([key]) => !/\.(tokens|merges|token_type)$/.test(key))
+  const of = (model, more) =>
+    gguf([
+      ...base(values()).map((one) => (one[0] === 'tokenizer.ggml.model' ? [one[0], 'text', model] : one)),
+      ['tokenizer.ggml.tokens', '[text]', many],
+      ...more,
+    ])
+  // The tokens are read once, and twice for their flags; scores and merges once.
+  const bpe = counted(metadataOf(of('gpt2', [['tokenizer.ggml.merges', '[text]', Array(merges).fill('h e')]])))
+  assert.equal(bpe.turns, 4 + 2)
+  assert.equal(counted(tokenizerOf(bpe.result)).turns, 2 * 4)
+  const scored = counted(metadataOf(of('llama', [['tokenizer.ggml.scores', '[f32]', many.map((_, id) => -id)]])))
+  assert.equal(scored.turns, 4)
+  assert.equal(counted(tokenizerOf(scored.result)).turns, 3 * 4)
+  // Bytes are copied in blocks of 4 MiB.
+  const long = changed('tokenizer.ggml.merges', '[text]', ['a'.repeat(2 ** 20), 'b'.repeat(2 ** 23)])
+  assert.equal(counted(tokenizerOf(runNow(metadataOf(gguf(long))))).turns, 2)
+})
+
+test('a file in memory may change while the call waits, and its metadata have the limit of files', async () => {
+  const many = [...TOKENS, ...Array.from({ length: ENTRIES }, (_, i) => `h${i}`)]
+  const bytes = new Uint8Array(
+    gguf(without('tokenizer.ggml.token_type').map((one) => (one[2] === TOKENS ? [...one.slice(0, 2), many] : one))),
+  )
+  const expected = ids(load(bytes.slice()), 'hello')
+  const loading = Tokenizer.fromBuffer(bytes)
+  bytes.fill(0)
+  assert.deepEqual(ids(await loading, 'hello'), expected)
+  const large = gguf([
+    ['general.comment', 'text', 'x'.repeat(MAX_BYTES - 1024)],
+    ...values(),
+    ['general.more', 'text', 'x'.repeat(2048)],
+  ])
+  const refused = { code: 'ERR_TOKENLANE_TOO_LARGE', message: /metadata of the GGUF file has more than/ }
+  assert.throws(() => load(large), refused)
+  await assert.rejects(Tokenizer.fromBuffer(large), refused)
+  assert.throws(() => Tokenizer.fromFileSync(write('large-metadata.gguf', large)), refused)
 })
 
 test('a token of a BERT file that would take many times its bytes is refused', () => {
@@ -269,7 +321,16 @@ test('what is not supported is named', async () => {
   for (const [bytes, code, pattern] of [
     [gguf(changed('tokenizer.ggml.model', 'text', 'rwkv')), 'UNSUPPORTED', /"rwkv" is not supported/],
     [gguf(changed('tokenizer.ggml.model', 'text', 'plamo2')), 'UNSUPPORTED', /"plamo2"/],
-    [gguf(changed('tokenizer.ggml.pre', 'text', 'superbpe')), 'UNSUPPORTED', /"superbpe" is not supported/],
+    ...['hybriddna', 'whitespace'].map((model) => [
+      gguf(changed('tokenizer.ggml.model', 'text', model)),
+      'UNSUPPORTED',
+      new RegExp(`"${model}" is not supported`),
+    ]),
+    ...['superbpe', 'afmoe', 'chameleon', 'whitespace'].map((pre) => [
+      gguf(changed('tokenizer.ggml.pre', 'text', pre)),
+      'UNSUPPORTED',
+      new RegExp(`"${pre}" is not supported`),
+    ]),
     [gguf(without('tokenizer.ggml.model')), 'UNSUPPORTED', /has no tokenizer/],
     [gguf(values(), { version: 1 }), 'UNSUPPORTED', /version 1/],
     [gguf(without('tokenizer.ggml.tokens')), 'GGUF', /no tokenizer.ggml.tokens/],
@@ -452,4 +513,87 @@ test('white space beyond ASCII is in no range of the patterns of DeepSeek', () =
     'deepseek-llm': `中|\u2003\u3000|ᚬ|。| |\u2003!|\u3000|、|\u2028\u1680|${end}`,
   }
   for (const [name, words] of Object.entries(expected)) assert.equal(wordsOf(bytewise(name), text), words, name)
+})
+
+test('what differs from llama.cpp is what the guide says', () => {
+  // A contraction of another letter, and a letter of Unicode 16.
+  assert.equal(wordsOf(bytewise('llama-bpe'), "it'ſ"), "it|'ſ")
+  assert.equal(wordsOf(bytewise('qwen2'), "it'ſ"), "it|'ſ")
+  assert.equal(wordsOf(bytewise('gpt-2'), 'a\u1c89b'), 'a\u1c89b')
+
+  const wordPiece = load(
+    gguf([
+      ['tokenizer.ggml.model', 'text', 'bert'],
+      ['tokenizer.ggml.tokens', '[text]', ['[PAD]', '[UNK]', '[CLS]', '[SEP]', '▁a', '▁b']],
+      ['tokenizer.ggml.token_type', '[i32]', [3, 2, 3, 3, 1, 1]],
+      ['tokenizer.ggml.unknown_token_id', 'u32', 1],
+      ['tokenizer.ggml.bos_token_id', 'u32', 2],
+      ['tokenizer.ggml.seperator_token_id', 'u32', 3],
+    ]),
+  )
+  assert.deepEqual(ids(wordPiece, 'a a▁b'), [2, 4, 1, 3])
+
+  const bpe = (tokens, types, more = []) =>
+    load(
+      gguf([
+        ['tokenizer.ggml.model', 'text', 'gpt2'],
+        ['tokenizer.ggml.pre', 'text', 'gpt-2'],
+        ['tokenizer.ggml.tokens', '[text]', tokens],
+        ['tokenizer.ggml.token_type', '[i32]', types],
+        ['tokenizer.ggml.merges', '[text]', []],
+        ...more,
+      ]),
+    )
+  const overlapping = bpe(['a', 'b', 'c', 'd', 'ab', 'bcd'], [1, 1, 1, 1, 3, 3])
+  assert.deepEqual(ids(overlapping, 'abcd'), [4, 2, 3], 'the leftmost, not the longest')
+  const padding = ['<', '>', 'P', 'A', 'D', '[', ']']
+  const pads = bpe([...padding, '[PAD]', '<PAD>'], Array(9).fill(1))
+  assert.deepEqual(ids(pads, '[PAD]<PAD>'), [7, 0, 2, 3, 4, 1], 'the one with the lowest id is a control token')
+  const swapped = bpe([...padding, '<PAD>', '[PAD]'], Array(9).fill(1))
+  assert.deepEqual(ids(swapped, '[PAD]<PAD>'), [5, 2, 3, 4, 6, 7])
+
+  const lines = load(
+    gguf([
+      ['tokenizer.ggml.model', 'text', 'gemma4'],
+      ['tokenizer.ggml.tokens', '[text]', ['<pad>', '</s>', '<bos>', '<unk>', '\n', '\n\n\n', 'a']],
+      ['tokenizer.ggml.token_type', '[i32]', [3, 3, 3, 2, 1, 1, 1]],
+      ['tokenizer.ggml.bos_token_id', 'u32', 2],
+      ['tokenizer.ggml.merges', '[text]', []],
+    ]),
+  )
+  assert.deepEqual(ids(lines, 'a\n\n\n'), [2, 6, 4, 4, 4])
+
+  const scored = (kind) =>
+    load(
+      gguf([
+        ['tokenizer.ggml.model', 'text', kind],
+        ['tokenizer.ggml.tokens', '[text]', ['<unk>', '<s>', '</s>', '▁', 'a']],
+        ['tokenizer.ggml.scores', '[f32]', [0, 0, 0, -1, -2]],
+        ['tokenizer.ggml.token_type', '[i32]', [2, 3, 3, 1, 1]],
+      ]),
+    )
+  assert.deepEqual(ids(scored('llama'), 'aé'), [1, 3, 4, 0], 'a character that no token has')
+  for (const kind of ['llama', 't5']) assert.throws(() => scored(kind).toBuffer(), { code: 'ERR_TOKENLANE_SAVE' }, kind)
+  // The first bytes of a file are enough.
+  assert.deepEqual(ids(load(gguf(values(), { tensors: 0 })), 'hello'), [14, 11, 15])
+  const long = changed('tokenizer.ggml.model', 'text', 'llama').map((one) =>
+    one[0] === 'tokenizer.ggml.tokens' ? [one[0], one[1], ['h'.repeat(1025), ...TOKENS.slice(1)]] : one,
+  )
+  assert.throws(() => load(gguf(long)), { code: 'ERR_TOKENLANE_TOO_LARGE', message: /1025|1,?024/ })
+  const [keyOf, size] = ['k'.repeat(65_537), 65_537]
+  assert.throws(() => load(gguf([[keyOf, 'u32', 1], ...values()])), {
+    code: 'ERR_TOKENLANE_GGUF',
+    message: new RegExp(`${size}`),
+  })
+})
+
+test('a saved tokenizer.json of Phi-3 takes all white space behind control tokens, the file that of ASCII', () => {
+  const phi = load(gguf([...values(), ['general.name', 'text', 'Phi-3 mini']]))
+  const saved = load(phi.toBuffer())
+  const endOf = (tokenizer, space) => tokenizer.encode(`</s>${space}h`, { addSpecialTokens: false }).offsets[1]
+  for (const [space, ends] of [
+    [' \t', [6, 6]],
+    ['\u2003', [4, 5]],
+  ])
+    assert.deepEqual([endOf(phi, space), endOf(saved, space)], ends, JSON.stringify(space))
 })

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
-import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { tokenizeCorpus } from '@tokenlane/corpus'
 import { folderWriter } from '../support/folders.mjs'
 import { COMMIT, noServer, startHub } from '../support/hub.mjs'
 import { failure } from '../support/texts.mjs'

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import zlib from 'node:zlib'
 
-import { describe, LOOK } from '../../cli/tokens.mjs'
+import { describe, LOOK } from '../../lib/internal/tokens.mjs'
 import { Tokenizer } from '../../index.mjs'
 
 const models = fileURLToPath(new URL('../../crates/core/testdata/sentencepiece/', import.meta.url))

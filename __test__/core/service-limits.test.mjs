@@ -47,6 +47,35 @@ test('text above the byte limit is refused in every form', async () => {
   assert.equal(gpt.count(''), 0)
 })
 
+test('with a byte limit, lists that are nested, circular or endless are errors with a code', async () => {
+  const circular = []
+  circular.push(circular)
+  let deep = []
+  for (let i = 0; i < 20_000; i++) deep = [deep]
+  const endless = new Proxy([], { get: (list, name) => (name === 'length' ? 2 ** 32 - 1 : Reflect.get(list, name)) })
+  limits.configure({ maxInputBytes: 100 })
+  for (const list of [circular, deep, endless, [[[['x']]]]]) {
+    for (const call of [
+      () => gpt.countBatch(list),
+      () => gpt.countBatchSync(list),
+      () => gpt.encodeBatch(list, { pretokenized: true }),
+      () => gpt.encodeBatch(['x'], { pairs: list }),
+      () => gpt.encode(list, { pretokenized: true }),
+      () => gpt.count(list),
+    ]) {
+      const error = await failure(async () => call())
+      assert.match(String(error.code), /^ERR_TOKENLANE_/, `${call}: ${error.stack}`)
+    }
+  }
+  // Words of pairs of rows are within the limit, and beyond it.
+  const words = (text) => Array.from({ length: 10 }, () => text)
+  const options = (text) => ({ pretokenized: true, pairs: [words(text)] })
+  assert.ok(await gpt.encodeBatch([words('abcd')], options('abcd')))
+  await assert.rejects(async () => gpt.encodeBatch([words('abcd')], options('abcdefg')), {
+    code: 'ERR_TOKENLANE_INPUT_TOO_LARGE',
+  })
+})
+
 test('all texts of a chat count towards the byte limit', () => {
   const gpt4o = Tokenizer.forModelSync('gpt-4o')
   const messages = Array.from({ length: 5 }, () => ({ role: 'user', content: 'x'.repeat(30) }))

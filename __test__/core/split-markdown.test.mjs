@@ -23,6 +23,33 @@ function check(text, pieces, maxTokens, what) {
   assert.equal(pieces.map(({ text: part }) => part).join(''), text, what)
 }
 
+/** The same for pieces that have their titles in front. */
+function checkIncluded(text, maxTokens, what) {
+  const pieces = split(text, maxTokens, { headings: 'include' })
+  let end = 0
+  for (const piece of pieces) {
+    const body = text.slice(piece.start, piece.end)
+    const titles = piece.headings.length === 0 ? '' : `${piece.headings.join(' > ')}\n\n`
+    assert.ok(piece.text === titles + body || piece.text === body, `${what}: ${piece.text}`)
+    assert.equal(piece.count, tokenizer.count(piece.text, { specialTokens: 'text' }), what)
+    assert.ok(piece.count <= maxTokens, what)
+    // Titles that do not fit are left in the text, with all headings right before them.
+    const isHeading = /^\s*#/.test(body) || /\n *[=-]/.test(body)
+    if (piece.text === body && titles !== '' && !isHeading) assert.ok(!fitsTwice(titles, maxTokens), what)
+    // What no piece has are headings, whose titles are in front of the piece behind them.
+    const left = text.slice(end, piece.start)
+    for (const line of left.split('\n').filter((one) => !/^[\s=-]*$/.test(one))) {
+      const title = line.trim().replace(/^#+[ \t]*|[ \t]+#+$|^#+$/g, '')
+      assert.ok(titles.includes(title), `${what}: ${JSON.stringify(line)} before ${JSON.stringify(piece.text)}`)
+    }
+    end = piece.end
+  }
+  assert.equal(text.slice(end).trim(), '', what)
+  return pieces
+}
+
+const fitsTwice = (text, maxTokens) => tokenizer.isWithin(text, maxTokens >> 1, { specialTokens: 'text' })
+
 const DOCUMENT = `# Title
 
 Intro.
@@ -148,6 +175,57 @@ test('paragraphs', () => {
   assert.equal(split(text, 100, { boundary: 'paragraph' })[0].headings, undefined)
 })
 
+test("with headings: 'include', pieces start with their titles, and are within the limit with them", async () => {
+  const included = (text, maxTokens, more) => texts(split(text, maxTokens, { headings: 'include', ...more }))
+  const page = '# Guide\n\nIntroduction.\n\n## Install\n\nRun it.\n\n## Use\n\nCall it. Then call it again.\n'
+  assert.deepEqual(included(page, 20), [
+    'Guide\n\nIntroduction.\n\n',
+    'Guide > Install\n\nRun it.\n\n',
+    'Guide > Use\n\nCall it. Then call it again.\n',
+  ])
+  // Sentences, items, rows and lines of a section that does not fit each have its titles.
+  const long = `# A\n\n## B\n\n${'One sentence here. '.repeat(9)}\n\n- one\n- two\n\n| a |\n|---|\n| 1 |\n| 2 |\n\n\`\`\`\nx\ny\n\`\`\`\n`
+  for (const maxTokens of [11, 14, 20, 40]) {
+    const pieces = included(long, maxTokens)
+    assert.ok(pieces.length > 2)
+    for (const piece of pieces) assert.match(piece, /^A > B\n\n/)
+  }
+  const tables = included(`# T\n\n| head |\n|---|\n${'| row |\n'.repeat(9)}`, 24, { repeatTableHeaders: true })
+  for (const piece of tables) assert.match(piece, /^T\n\n\| head \|\n\|---\|\n\| row \|\n/)
+  // Headings without a text, and a text without headings.
+  assert.deepEqual(included('x\n\n# A\n\n## B\n\n## C\n\nc\n\n# D\n', 50), [
+    'x\n\n',
+    'A > B\n\n',
+    'A > C\n\nc\n\n',
+    'D\n\n',
+  ])
+  // Titles of more than half of a piece stay where they are.
+  const title = 'long '.repeat(20).trim()
+  const [first, ...others] = included(`# ${title}\n\n${'A text. '.repeat(20)}`, 30)
+  assert.ok(first.startsWith('# long') && others.every((piece) => !piece.includes('\n\nA')))
+  const { text, start, end } = split(page, 20, { headings: 'include' })[1]
+  assert.equal(text, `Guide > Install\n\n${page.slice(start, end)}`)
+  const options = /** @type {const} */ ({
+    maxTokens: 60,
+    boundary: 'markdown',
+    headings: 'include',
+    specialTokens: 'text',
+  })
+  for (const name of ['README.md', 'docs/guide/chats.md']) {
+    const whole = fs.readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
+    const pieces = tokenizer.split(whole, options)
+    assert.deepEqual(await tokenizer.splitAsync(whole, options), pieces)
+    for (const size of [7, 1000, 5000]) {
+      const parts = Array.from({ length: Math.ceil(whole.length / size) }, (_, i) =>
+        whole.slice(i * size, (i + 1) * size),
+      )
+      const streamed = []
+      for await (const piece of tokenizer.splitStream(parts, options)) streamed.push(piece)
+      assert.deepEqual(streamed, pieces, `${name} ${size}`)
+    }
+  }
+})
+
 test('the overlap is whole blocks of the same section', () => {
   const text = 'aaa bbb.\n\nccc ddd.\n\neee fff.\n\nggg hhh.\n\n# X\n\niii jjj.\n'
   const pieces = split(text, 10, { overlap: 5 })
@@ -172,6 +250,7 @@ test('the documents of this repository, with every limit', () => {
       check(text, split(text, maxTokens), maxTokens, `${name} ${maxTokens}`)
       check(text, split(text, maxTokens, { boundary: 'paragraph' }), maxTokens, `${name} ${maxTokens}`)
     }
+    for (const maxTokens of [8, 16, 50, 128, 512]) checkIncluded(text, maxTokens, `${name} ${maxTokens}`)
     // A fence of these documents is opened and closed in the same piece, if pieces are long enough.
     for (const piece of split(text, 1500)) assert.equal((piece.text.match(/^```/gm) ?? []).length % 2, 0, piece.text)
   }
@@ -207,6 +286,7 @@ test('random texts of Markdown', () => {
     const maxTokens = 7 + random(40)
     check(text, split(text, maxTokens), maxTokens, JSON.stringify(text))
     check(text, split(text, maxTokens, { boundary: 'paragraph' }), maxTokens, JSON.stringify(text))
+    checkIncluded(text, maxTokens, JSON.stringify(text))
     const overlapped = split(text, maxTokens, { overlap: 5 })
     assert.equal(overlapped.at(-1)?.end ?? 0, text.length)
     for (const [index, { start }] of overlapped.entries())
@@ -220,7 +300,11 @@ test('wrong options', () => {
     [{ maxTokens: 0 }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
     [{ maxTokens: 5, overlap: 5 }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
     [{ maxTokens: 5, overlap: '1' }, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
-    [{ maxTokens: 5, headings: true }, 'ERR_TOKENLANE_UNKNOWN_OPTION'],
+    [{ maxTokens: 5, headings: true }, 'ERR_TOKENLANE_ARGUMENT_TYPE'],
+    [{ maxTokens: 5, headings: 'exclude' }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ maxTokens: 5, headings: 'include', boundary: 'paragraph' }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ maxTokens: 5, headings: 'include', boundary: 'sentence' }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
+    [{ maxTokens: 5, heading: 'include' }, 'ERR_TOKENLANE_UNKNOWN_OPTION'],
     [{ maxTokens: 5, specialTokens: 'no' }, 'ERR_TOKENLANE_ARGUMENT_VALUE'],
   ]
   for (const [options, code] of wrong)

@@ -12,7 +12,7 @@ import { inspect } from 'node:util'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
-import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { tokenizeCorpus } from '@tokenlane/corpus'
 import { folderWriter } from '../support/folders.mjs'
 import { noServer, startHub } from '../support/hub.mjs'
 

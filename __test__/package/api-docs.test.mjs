@@ -52,8 +52,7 @@ test('the reference has every module of the package', () => {
   const folders = [
     '',
     'lib/adapters/',
-    'lib/corpus/',
-    'lib/train/',
+    'packages/corpus/',
     ...['tiktoken/', 'tiktoken/internal/', 'js-tiktoken/', 'js-tiktoken/internal/'].map((name) => `packages/${name}`),
   ]
   folders.push('packages/gpt-tokenizer/', 'packages/tokenizers/', 'packages/transformers/')

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -10,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 import { Tokenizer } from '../../index.mjs'
 import { bert, bertConfig } from '../support/bert.mjs'
+import { withstands } from '../support/hostile-clients.mjs'
 import { startHub } from '../support/hub.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
 
@@ -30,6 +32,27 @@ async function whileServing(name, tries) {
   } finally {
     service.kill()
   }
+}
+
+/** Services go on under load, with hostile bodies and with connections that are aborted. */
+for (const [name, paths] of Object.entries({
+  'count-service.mjs': ['/'],
+  'fastify.mjs': ['/count', '/chat'],
+  'observability.mjs': ['/count'],
+})) {
+  test(`${name} goes on with hostile bodies, aborted connections and a long connection`, async () => {
+    const service = spawn(process.execPath, [folder + name, '0'])
+    let warned = ''
+    service.stderr.on('data', (data) => (warned += data))
+    try {
+      const [printed] = await once(service.stdout, 'data')
+      const [address] = /http:[^\s]+/.exec(String(printed))
+      for (const place of paths) await withstands(new URL(place, address))
+      assert.deepEqual([service.exitCode, warned], [null, ''])
+    } finally {
+      service.kill('SIGKILL')
+    }
+  })
 }
 
 /** Like whileServing, for a service that ends itself: returns how it ended. */
@@ -174,6 +197,18 @@ const TESTED = {
     assert.deepEqual(await ask('[{"role": "user", "content": "Hello, world!"}]'), [200, { tokens: 11, fits: true }])
     assert.equal((await ask('[]'))[1].code, 'ERR_TOKENLANE_ARGUMENT_VALUE')
     assert.equal((await ask('nonsense'))[0], 400)
+    assert.equal((await ask(''))[0], 400)
+    const audio = { type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }
+    assert.deepEqual(
+      [await ask(JSON.stringify([{ role: 'user', content: [audio] }]))].map(([status, { code }]) => [status, code]),
+      [[400, 'ERR_TOKENLANE_CHAT_UNDOCUMENTED']],
+    )
+    // Of an endless body, the limit is read.
+    let read = 0
+    const endless = new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array((read += 2 ** 16) && 2 ** 16)) })
+    const request = new Request('http://localhost', { method: 'POST', body: endless, duplex: 'half' })
+    assert.equal((await POST(request)).status, 413)
+    assert.ok(read < 10 << 20, String(read))
   },
   'chat-budget.mjs': () => {
     const [before, after] = output('chat-budget.mjs').trim().split('\n')

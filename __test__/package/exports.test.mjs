@@ -136,7 +136,7 @@ test('TypeScript finds the types of the drop-ins as it did for Node 10', () => {
   const resolve = (name) => ts.resolveModuleName(name, '/app/use.ts', options, host).resolvedModule?.resolvedFileName
   for (const [name, file] of Object.entries({
     tokenlane: 'tokenlane/index.d.ts',
-    'tokenlane/corpus': 'tokenlane/lib/corpus/index.d.ts',
+    '@tokenlane/corpus': '@tokenlane/corpus/index.d.ts',
     '@tokenlane/tiktoken': '@tokenlane/tiktoken/index.d.ts',
     '@tokenlane/tiktoken/lite/init': '@tokenlane/tiktoken/lite/init.d.ts',
     '@tokenlane/tiktoken/encoders/gpt2': '@tokenlane/tiktoken/encoders/gpt2.d.ts',

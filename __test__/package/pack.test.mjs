@@ -13,26 +13,17 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { publint } from 'publint'
 
 import { workspaces } from '../../tools/setup.mjs'
+import { addon, installed, pack, packAddon } from '../support/packed.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tokenlane-pack-'))
 test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
 
-const addon = fs.readdirSync(root).find((name) => /^tokenlane\..*\.node$/.test(name))
-const platform = addon.split('.')[1]
 const windows = process.platform === 'win32'
 
-function npm(cwd, args, env = process.env) {
-  const result = spawnSync('npm', [...args, '--loglevel=error'], { cwd, env, encoding: 'utf8', shell: windows })
-  assert.equal(result.status, 0, result.stdout + result.stderr)
-  return result.stdout.trim()
-}
-
-/** What npm packs of the working copy, which takes seconds: the list of its files, … */
-let listed
-const packedFiles = () => (listed ??= JSON.parse(npm(root, ['pack', '--json', '--pack-destination', folder]))[0])
-/** … and the archive. */
-const tarball = () => path.join(folder, packedFiles().filename)
+/** What npm packs of the working copy, which takes seconds. */
+let main
+const packedMain = () => (main ??= pack(root, folder))
 
 function node(args, env) {
   const result = spawnSync(process.execPath, args, { cwd: path.join(folder, 'app'), env, encoding: 'utf8' })
@@ -53,18 +44,10 @@ async function page(child) {
   }
 }
 
-/** A copy of the package for this machine, with its addon. */
-function stagedAddon() {
-  const staged = path.join(folder, 'platform')
-  fs.cpSync(path.join(root, 'npm', platform), staged, { recursive: true })
-  fs.copyFileSync(path.join(root, addon), path.join(staged, addon))
-  return staged
-}
-
-test('docs/guide/deployment.md has the sizes of all packages, in MB packed and installed', () => {
-  const guide = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
+test('docs/measurements/sizes.md has the sizes of all packages, in MB packed and installed', () => {
+  const page = fs.readFileSync(path.join(root, 'docs', 'measurements', 'sizes.md'), 'utf8')
   const sizes = (name) => {
-    const row = guide.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
+    const row = page.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
     assert.ok(row, `${name} is not there`)
     return row
       .slice(1)
@@ -74,10 +57,10 @@ test('docs/guide/deployment.md has the sizes of all packages, in MB packed and i
   for (const name of fs.readdirSync(path.join(root, 'npm'))) sizes(`tokenlane-${name}`)
   assert.equal(sizes('tokenlane').length, 2)
   // The builds for releases write their sizes: npm run maintain platforms.
-  const { name, files } = packedFiles()
+  const { name, files } = packedMain()
   const [, installed] = sizes(name)
   const megabytes = files.reduce((sum, { size }) => sum + size, 0) / 1e6
-  assert.ok(megabytes > 1 && megabytes < 1.1 * installed, `${name}: ${megabytes} MB, in the guide ${installed}`)
+  assert.ok(megabytes > 1 && megabytes < 1.1 * installed, `${name}: ${megabytes} MB, in the table ${installed}`)
 })
 
 /** The anchors of the headings of a document, as GitHub makes them. */
@@ -91,24 +74,23 @@ function anchorsOf(file) {
   return new Set(Array.from(headings, ([, text]) => anchor(text)))
 }
 
-test('every relative link of the packed documents leads to a packed file, and to a heading of it', () => {
-  const packed = new Set(packedFiles().files.map(({ path: name }) => name))
-  const folders = new Set(
-    [...packed].flatMap((name) =>
-      name
-        .split('/')
-        .slice(0, -1)
-        .map((_, at, parts) => parts.slice(0, at + 1).join('/')),
-    ),
-  )
+test('every relative link of a document leads to a file of the repository, and to a heading of it', () => {
+  const { stdout } = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const repository = new Set(stdout.split('\n'))
+  assert.ok(repository.has('README.md'), 'the repository is one of git')
+  const folders = new Set([...repository].flatMap((name) => path.posix.dirname(name)))
   const broken = []
-  for (const name of [...packed].filter((file) => file.endsWith('.md'))) {
+  const documents = [...repository].filter((file) => /^(?:docs\/.*|[^/]*|packages\/[^/]+\/README)\.md$/.test(file))
+  for (const name of documents) {
     const text = fs.readFileSync(path.join(root, name), 'utf8').replaceAll(/^```.*?^```/gms, '')
     for (const [, target] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:|^#/.test(target)) continue
       const [to, anchor] = target.split('#')
       const file = to === '' ? name : path.posix.join(path.posix.dirname(name), to).replace(/\/$/, '')
-      if (!packed.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
+      if (!repository.has(file) && !folders.has(file)) broken.push(`${name}: ${target}`)
       // Headings of the generated reference repeat, and are numbered.
       else if (anchor && !file.startsWith('docs/api/') && !anchorsOf(file).has(anchor))
         broken.push(`${name}: ${target}`)
@@ -120,13 +102,9 @@ test('every relative link of the packed documents leads to a packed file, and to
 /** The archives of all packages by name; packing takes seconds. */
 let packed
 function tarballs() {
-  packed ??= new Map([
-    ['tokenlane', tarball()],
-    ...workspaces().map((from) => {
-      const [{ name, filename }] = JSON.parse(npm(from, ['pack', '--json', '--pack-destination', folder]))
-      return /** @type {[string, string]} */ ([name, path.join(folder, filename)])
-    }),
-  ])
+  packed ??= new Map(
+    [packedMain(), ...workspaces().map((from) => pack(from, folder))].map((one) => [one.name, one.tarball]),
+  )
   return packed
 }
 
@@ -134,6 +112,7 @@ function tarballs() {
 const ACCEPTED = {
   // ES modules only.
   '@tokenlane/web': ['. node16-cjs CJSResolvesToESM'],
+  '@tokenlane/page': ['. node16-cjs CJSResolvesToESM'],
   // Other names than those of files, which TypeScript below 6 with `module: commonjs` looks for.
   '@tokenlane/gpt-tokenizer': ['./cjs node10 NoResolution'],
 }
@@ -162,7 +141,7 @@ test('publint and arethetypeswrong accept the packages', async () => {
     )
     const { problems } = await checkPackage(createPackageFromTarballData(archive))
     // What siblings import is not typed.
-    const isInternal = ({ entrypoint }) => /^\.\/internal/.test(entrypoint)
+    const isInternal = ({ entrypoint }) => /^\.\/(internal|commands)/.test(entrypoint)
     assert.deepEqual(
       problems
         .filter((problem) => !isInternal(problem))
@@ -177,10 +156,8 @@ test('publint and arethetypeswrong accept the packages', async () => {
 test('the packed package can be installed and used without a compiler', {
   skip: windows && 'the PATH is cut with symbolic links',
 }, async () => {
-  const staged = stagedAddon()
   // The packages that npm would download; no registry is used here.
-  const packedAddon = npm(staged, ['pack', '--pack-destination', folder]).split('\n').at(-1)
-  const archives = [path.join(folder, packedAddon), ...tarballs().values()]
+  const archives = [packAddon(folder), ...tarballs().values()]
 
   // A PATH that only has node and npm.
   const bin = path.join(folder, 'bin')
@@ -193,9 +170,7 @@ test('the packed package can be installed and used without a compiler', {
   const env = { HOME: folder, PATH: bin }
 
   const app = path.join(folder, 'app')
-  fs.mkdirSync(app)
-  fs.writeFileSync(path.join(app, 'package.json'), '{ "name": "app", "private": true }')
-  npm(app, ['install', '--offline', '--no-audit', '--no-fund', ...archives], env)
+  installed(app, archives, env)
   assert.ok(!fs.existsSync(path.join(app, 'node_modules', 'tokenlane', addon)), 'the main package carries no addon')
 
   const use = `const t = await Tokenizer.fromEncoding('o200k_base'); console.log((await t.encodeBatch(['Hello, world!'])).ids.join())`

@@ -13,7 +13,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-import { tokenizeCorpus } from '../../lib/corpus/index.js'
+import { tokenizeCorpus } from '@tokenlane/corpus'
 import { runIn } from '../support/cli.mjs'
 import { bpeValues, gguf } from '../support/gguf.mjs'
 import { tiny } from '../support/tiny.mjs'
@@ -41,11 +41,11 @@ await tokenizeCorpus({
 /** What the text around a block has defined already. */
 const GIVEN = `
 import fs from 'node:fs'
-import { trainTokenizer } from 'tokenlane/train'
+import { trainTokenizer } from '@tokenlane/corpus'
 const all = await import(process.env.GIVEN_PACKAGE)
 Object.assign(globalThis, all, {
   // A page has the files of @tokenlane/web beside it. There is no other server.
-  fetch: async (name) => new Response(fs.readFileSync('node_modules/tokenlane/web/dist' + name)),
+  fetch: async (name) => new Response(fs.readFileSync('node_modules/@tokenlane/web/dist' + name)),
   trainTokenizer,
   database: { async *query() { yield { title: 'A', body: 'some text' } } },
   // The guide of chats is about tokenizers with a template.
@@ -101,7 +101,7 @@ const END = '--- end of a block'
 
 /** Pages about @tokenlane/web. */
 const WEB = ['docs/guide/web.md', 'docs/guide/recipes/edge.md']
-const webIsBuilt = fs.existsSync(path.join(root, 'web', 'dist', 'tokenlane.wasm'))
+const webIsBuilt = fs.existsSync(path.join(root, 'packages', 'web', 'dist', 'tokenlane.wasm'))
 
 const found = []
 for (const page of pages) {

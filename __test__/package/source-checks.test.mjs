@@ -8,6 +8,8 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+import { specNames } from '../../tools/check/specs.mjs'
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** A folder with these files. */
@@ -279,4 +281,32 @@ test('each function of the walk in DESIGN.md names the ones below it', () => {
       assert.match(parent.body, new RegExp(`\\b(?:${name}|${camelCase})\\(`), `${parent.name} -> ${name}`)
     above.push({ name, body: bodyOf(name, file) })
   }
+})
+
+test('the specs that tools name are there', () => {
+  const read = (name) => fs.readFileSync(path.join(root, 'tools', name), 'utf8')
+  const modules = ['test.mjs', 'check', 'platforms'].flatMap((name) =>
+    name.endsWith('.mjs') ? name : fs.readdirSync(path.join(root, 'tools', name)).map((file) => `${name}/${file}`),
+  )
+  const named = modules
+    .filter((name) => name.endsWith('.mjs'))
+    .flatMap((name) => {
+      const text = read(name)
+      const lists = [...text.matchAll(/named\((?:'([\w/-]+)'|CORPUS), '([\w -]+)'\)/g)]
+      const single = text.matchAll(
+        /'((?:core|chat|cli|conformance|data|dropins|hub|package|packages\/[\w-]+\/test)\/[\w-]+)'/g,
+      )
+      const ofLists = lists.flatMap(([, folder = 'packages/corpus/test', names]) =>
+        names.split(' ').map((spec) => `${folder}/${spec}`),
+      )
+      return [...ofLists, ...Array.from(single, ([, spec]) => spec)].map((spec) => ({ name, spec }))
+    })
+  const leftOut = Object.keys(JSON.parse(read('platforms/not-in-wine.json')))
+  const specs = new Set(specNames())
+  const all = [...named, ...leftOut.map((spec) => ({ name: 'platforms/not-in-wine.json', spec }))]
+  assert.ok(all.length > 100, `${all.length} names`)
+  assert.deepEqual(
+    all.filter(({ spec }) => !specs.has(spec)),
+    [],
+  )
 })

@@ -23,6 +23,7 @@ import type {
   EncodedInto,
   EncodingName,
   Ids,
+  LiveText,
   LoadOptions,
   MarkdownPiece,
   ModelName,
@@ -182,6 +183,10 @@ const limits: SplitOptions = { maxTokens: 512, overlap: 64, boundary: 'sentence'
 const pieces: Piece[] = tokenizer.split('text', limits)
 const later: Promise<Piece[]> = tokenizer.splitAsync('text', { ...limits, signal: new AbortController().signal })
 const streamed: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 3 })
+const live: LiveText = tokenizer.live('text', count)
+const counted: number = live.count() + live.count(0, live.length)
+const idStream: TransformStream<string, Uint32Array> = tokenizer.encodeChunks({ ...count, signal: undefined })
+const idsOfSource: AsyncGenerator<Uint32Array, void> = tokenizer.encodeChunks(['te', 'xt'], count)
 const model: TiktokenModel = 'gpt-4o'
 const encodingName: TiktokenEncoding = 'o200k_base'
 // @ts-expect-error a model that the original does not know
@@ -320,7 +325,12 @@ jsEncodingForModel('nope')
 
 const sections: Piece[] = tokenizer.split('# a', { maxTokens: 5, overlap: 1, boundary: 'markdown' })
 const titles: string[] = sections[0]?.headings ?? []
-for (const { headings } of tokenizer.split('# a', { maxTokens: 5, boundary: 'markdown' })) titles.push(...headings)
+for (const { headings } of tokenizer.split('# a', { maxTokens: 5, boundary: 'markdown', headings: 'include' }))
+  titles.push(...headings)
+// @ts-expect-error: only 'include'
+tokenizer.split('# a', { maxTokens: 5, boundary: 'markdown', headings: 'exclude' })
+// @ts-expect-error: only with 'markdown'
+tokenizer.split('# a', { maxTokens: 5, boundary: 'sentence', headings: 'include' })
 for (const { headings } of await tokenizer.splitAsync('# a', { maxTokens: 5, boundary: 'markdown' }))
   titles.push(...headings)
 const markdownPieces: TransformStream<string, MarkdownPiece> = tokenizer.splitStream({

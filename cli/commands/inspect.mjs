@@ -5,7 +5,7 @@ import { MAX_ROW_OPTION, wholeText } from '../input/rows.mjs'
 import { plural } from '../numbers.mjs'
 import { openOutput } from '../output/file.mjs'
 import { COLOUR_OPTION, broken, dim, hasColours, marked, nameForOutput, onGround, visible } from '../terminal.mjs'
-import { LOOK, charactersOf, describe, hex } from '../tokens.mjs'
+import { LOOK, charactersOf, describe, hex } from '../../lib/internal/tokens.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { Skips } from '../skips.mjs'
 import { FORMAT, JSON_OPTION, RATIO_OPTION, withJson } from './options.mjs'
@@ -39,7 +39,7 @@ export const inspect = {
       help: 'maximum size of a text in bytes, such as 64M',
     },
     ...RATIO_OPTION,
-    web: { help: 'serve the page' },
+    web: { help: 'serve the page, which the package @tokenlane/page has' },
     port: { value: 'N', number: [0, 65535], help: 'port of the page (default: any free port)' },
   },
   examples: [
@@ -52,7 +52,7 @@ export const inspect = {
   async run({ values: given, positionals }) {
     const values = withJson(given)
     if (values.web) {
-      const { serve } = await import('../web/serve.mjs')
+      const { serve } = await import('./page.mjs')
       return serve(
         [...positionals, ...(values.tokenizer === inspect.options.tokenizer.default ? [] : values.tokenizer)],
         values,

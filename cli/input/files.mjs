@@ -81,7 +81,7 @@ async function named(name, options) {
     return [fileSource(name, { maxRatio: options.maxRatio, isNamedText: options.isText })]
   const sources = []
   const onUnreadable = (place, error) => error.code !== 'ENOENT' && sources.push(unreadable(place, error))
-  const { Walk } = await import('../../lib/corpus/walk.mjs')
+  const { Walk } = await import('../../lib/files/walk.mjs')
   const walk = new Walk({ onUnreadable, ignored: options.ignored })
   if (stat !== undefined) {
     for await (const file of walk.below(name)) sources.push(fileSource(path.normalize(file), options))

@@ -68,7 +68,7 @@ const COPIED = {
 export async function parquetWriter({ output, inputs, columns }) {
   if (output === undefined || output === '-')
     throw new UsageError("the format parquet needs a file: name it with '--output'")
-  checkPackages('hyparquet-writer', 'hyparquet')
+  checkPackages(import.meta, 'hyparquet-writer', 'hyparquet')
   const library = await import('hyparquet-writer')
   return new ParquetWriter(openOutput(output, inputs), columns, library)
 }

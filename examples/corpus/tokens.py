@@ -170,7 +170,7 @@ def rank_of(rank, ranks):
 
 
 def permutation(seed, count):
-    """A random order of the numbers below count: a Feistel network (lib/corpus/shuffle.mjs)."""
+    """A random order of the numbers below count: the Feistel network of src/shuffle.mjs."""
     size = 2 ** max(1, math.ceil(math.log2(max(2, count)) / 2))
 
     def number(value, key):

@@ -4,27 +4,38 @@
 
 const { jsonText } = require('../chat/json-text.js')
 const { typeError } = require('../errors.js')
-const { isUrl } = require('../realm.js')
-const { Reading, isBytes } = require('./reading.js')
-const { asText, assistant, blocksOf, bytesOf, call, contentOf, image, result, text, urlOf } = require('./shared.js')
+const { copyOf, placeOf } = require('../reading.js')
+const { isBytes, isUrl } = require('../realm.js')
+const {
+  asText,
+  assistant,
+  blocksOf,
+  bytesOf,
+  call,
+  contentOf,
+  image,
+  result,
+  text,
+  urlOf,
+  OF_CLIENTS,
+} = require('./shared.js')
 const { aiMessages } = require('./shapes.js')
 
 const DENIED = 'Tool call execution denied.'
 
 /** The messages of `ModelMessage[]` or `UIMessage[]`. Both may be in one list. */
 function fromAiSdk(messages) {
-  const reading = new Reading({ isOfClient: true })
-  const conversation = reading.copy(messages, 'messages')
+  const conversation = copyOf(messages, 'messages', OF_CLIENTS)
   aiMessages(conversation, 'messages')
   return conversation.flatMap((message, i) => {
     const parts = partsOfUi(message, i === conversation.length - 1)
-    return parts === undefined ? ofModel(message, `messages[${i}]`, reading) : ofUi(message.role, parts, reading)
+    return parts === undefined ? ofModel(message, `messages[${i}]`) : ofUi(message.role, parts)
   })
 }
 
 // ModelMessage: content is a text or parts; results are messages of the role `tool`
 
-function ofModel(message, location, reading) {
+function ofModel(message, location) {
   const { role, content: said } = message
   const ofCompletions = role === 'tool' && typeof said === 'string' ? '.content' : ''
   if (message.tool_calls !== undefined || ofCompletions !== '') {
@@ -33,14 +44,14 @@ function ofModel(message, location, reading) {
   }
   const content = blocksOf(said)
   if (role === 'tool') return content.filter(isResult).map(resultOf)
-  if (role !== 'assistant') return [{ role, content: contentOf(content.map((part) => partOf(part, reading))) }]
+  if (role !== 'assistant') return [{ role, content: contentOf(content.map((part) => partOf(part))) }]
   const calls = content.filter(({ type }) => type === 'tool-call')
   const called = calls.map((part) => call(part.toolCallId, part.toolName, inputOf(part)))
-  return [assistant({ parts: saidIn(content, reading), calls: called, reasoning: reasoningIn(content) })]
+  return [assistant({ parts: saidIn(content), calls: called, reasoning: reasoningIn(content) })]
 }
 
 /** Providers of chat completions send what the assistant said, without files and own results. */
-const saidIn = (parts, reading) => parts.filter(({ type }) => type === 'text').map((part) => partOf(part, reading))
+const saidIn = (parts) => parts.filter(({ type }) => type === 'text').map((part) => partOf(part))
 const isResult = ({ type }) => type === 'tool-result'
 
 const reasoningIn = (parts) =>
@@ -67,14 +78,14 @@ function outputOf(output) {
   }
 }
 
-function partOf(part, reading) {
+function partOf(part) {
   if (typeof part.text === 'string') return text(part.text)
   const { type } = part
   const mediaType = part.mediaType ?? part.mimeType ?? ''
   if (!/^image/.test(type) && !/^(image|text\/)/.test(mediaType)) return part
   const { data, id, said, field } = fileOf(part)
   if (said !== undefined) return text(said)
-  if (mediaType.startsWith('text/')) return textOf(data, `${reading.placeOf(part)}.${field}`) ?? part
+  if (mediaType.startsWith('text/')) return textOf(data, `${placeOf(part)}.${field}`) ?? part
   return image(id ?? urlOf(data, /^image\/[^*]/.test(mediaType) ? mediaType : undefined))
 }
 
@@ -141,16 +152,15 @@ function partsOfUi({ parts, content, toolInvocations, experimental_attachments: 
   return isBefore ? [...said, ...files, ...called] : [...called, { type: 'step-start' }, ...said, ...files]
 }
 
-function ofUi(role, given, reading) {
+function ofUi(role, given) {
   const parts = given.map(ofInvocation)
-  if (role !== 'assistant')
-    return [{ role, content: contentOf(parts.filter(isShown).map((part) => partOf(part, reading))) }]
+  if (role !== 'assistant') return [{ role, content: contentOf(parts.filter(isShown).map((part) => partOf(part))) }]
   const steps = [[]]
   for (const part of parts) {
     if (part.type === 'step-start') steps.push([])
     else steps.at(-1).push(part)
   }
-  return steps.filter((step) => step.length > 0).flatMap((step) => ofStep(step, reading))
+  return steps.filter((step) => step.length > 0).flatMap((step) => ofStep(step))
 }
 
 /** The states of ai 4, as those of today. */
@@ -171,10 +181,10 @@ const isTool = ({ type, state }) => (type === 'dynamic-tool' || type.startsWith(
 const nameOf = ({ type, toolName }) => (type === 'dynamic-tool' ? toolName : type.slice('tool-'.length))
 
 /** As convertToModelMessages of `ai`: one message of the assistant, then the results. */
-function ofStep(parts, reading) {
+function ofStep(parts) {
   const tools = parts.filter(isTool)
   const reasoning = reasoningIn(parts)
-  const said = saidIn(parts, reading)
+  const said = saidIn(parts)
   if (tools.length === 0 && said.length === 0 && reasoning === '') return []
   const calls = tools.map((part) => call(part.toolCallId, nameOf(part), part.input ?? part.rawInput))
   const results = tools

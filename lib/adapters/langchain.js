@@ -3,9 +3,10 @@
 // Messages of @langchain/core: BaseMessage and its stored form.
 
 const { wrongType } = require('../errors.js')
-const { Reading, at, read } = require('./reading.js')
-const { asText, assistant, blocksOf, call, contentOf, image, text, urlOf } = require('./shared.js')
-const { object } = require('./shape.js')
+const { at, copyOf, pick, sourceOf } = require('../reading.js')
+const { isArray } = require('../realm.js')
+const { listOf, object } = require('../shape.js')
+const { asText, assistant, blocksOf, call, contentOf, image, text, urlOf, OF_CLIENTS } = require('./shared.js')
 const { langChain, langChainContent, langChainParts } = require('./shapes.js')
 
 const ROLES = {
@@ -22,54 +23,48 @@ const ROLES = {
  * JSON.stringify writes for messages.
  */
 function fromLangChain(messages) {
-  const reading = new Reading({ isOfClient: true })
-  return reading.elements(messages, 'messages').map((message, i) => {
+  const conversation = copyOf(messages, 'messages', {
+    ...OF_CLIENTS,
+    fieldsOf: (message, depth) => (depth === 1 ? readOf(message) : undefined),
+  })
+  listOf(object({}, { what: 'a message (an object)' }))(conversation, 'messages')
+  return conversation.map((message, i) => {
     const place = at('messages', i)
-    if (typeof message !== 'object' || message === null) throw wrongType(place, 'a message (an object)', message)
-    const kind = read(place, () => kindOf(message))
-    const [name, fields] = read(place, () => fieldsOf(message))
-    const within = name === undefined ? place : at(place, name)
-    if (typeof fields !== 'object') throw wrongType(within, 'the fields of a message (an object)', fields)
-    const said = reading.fields(fields, Object.keys(langChain), within)
+    const { kind, kindIn, fieldsIn } = message
+    const [said, within] = fieldsIn === undefined ? [message, place] : [message[fieldsIn], at(place, fieldsIn)]
+    object({}, { what: 'the fields of a message (an object)' })(said, within)
     const role = roleOf(kind) ?? roleOf(said.role) ?? said.role
     if (typeof role !== 'string')
-      throw wrongType(
-        read(place, () => placeOfKind(message, place)),
-        'a message of LangChain',
-        message,
-      )
+      throw wrongType(kindIn === undefined ? place : at(place, kindIn), 'a message of LangChain', sourceOf(message))
     const content = (said.tool_calls ?? undefined) === undefined ? langChainContent : langChainParts
     object({ ...langChain, content })(said, within)
     return role === 'assistant' ? ofModel(said) : ofOthers(role, said)
   })
 }
 
-/** The place of what says of which class a message is. */
-function placeOfKind({ getType, _getType, type, id }, place) {
-  if (type === undefined || typeof (getType ?? _getType) === 'function') return place
-  return at(place, type === 'constructor' && id !== undefined ? 'id' : 'type')
-}
-
-/** The object with the fields of a message, and its name in the message if it is within. */
-function fieldsOf(message) {
-  const { data } = message
-  if (data !== undefined && data !== null) return ['data', data]
-  const { kwargs } = message
-  return kwargs === undefined || kwargs === null ? [undefined, message] : ['kwargs', kwargs]
+/** What is read of a message: its kind and its fields, with the names of what they are in. */
+function readOf(message) {
+  const { data, kwargs } = message
+  const [fieldsIn, fields] = [
+    ['data', data],
+    ['kwargs', kwargs],
+    [undefined, message],
+  ].find(([, value]) => value !== undefined && value !== null)
+  const read = typeof fields === 'object' && !isArray(fields) ? pick(fields, Object.keys(langChain)) : fields
+  const { getType = message._getType, type, id } = message
+  const ofClass = { kind: typeof getType === 'function' ? Reflect.apply(getType, message, []) : undefined }
+  const stored = { kind: kindOf(type, id), kindIn: type === 'constructor' && id !== undefined ? 'id' : 'type' }
+  const kind = typeof getType === 'function' || type === undefined ? ofClass : stored
+  return { ...(fieldsIn === undefined ? read : { [fieldsIn]: read }), ...kind, fieldsIn }
 }
 
 /** The role of a kind of message. The fields of a message may have its kind as their role. */
 const roleOf = (kind) => (typeof kind === 'string' && Object.hasOwn(ROLES, kind) ? ROLES[kind] : undefined)
 
-function kindOf(message) {
-  const { getType, _getType } = message
-  if (typeof getType === 'function') return Reflect.apply(getType, message, [])
-  if (typeof _getType === 'function') return Reflect.apply(_getType, message, [])
-  // In JSON, the path of the class: [ 'langchain_core', 'messages', 'HumanMessage' ].
-  const { type, id } = message
-  if (type !== 'constructor' || !Array.isArray(id)) return type
-  const name = id[id.length - 1]
-  if (typeof name !== 'string') return undefined
+/** In JSON, the path of the class: [ 'langchain_core', 'messages', 'HumanMessage' ]. */
+function kindOf(type, id) {
+  const name = type === 'constructor' && isArray(id) ? id[id.length - 1] : type
+  if (typeof name !== 'string' || name === type) return typeof name === 'string' ? name : undefined
   return name.replace(/Message(Chunk)?$/, '').toLowerCase()
 }
 

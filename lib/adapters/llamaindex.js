@@ -2,13 +2,13 @@
 
 // Messages of llamaindex: ChatMessage of @llamaindex/core.
 
-const { Reading } = require('./reading.js')
-const { asText, assistant, blocksOf, call, contentOf, image, result, text, urlOf } = require('./shared.js')
+const { copyOf } = require('../reading.js')
+const { asText, assistant, blocksOf, call, contentOf, image, result, text, urlOf, OF_CLIENTS } = require('./shared.js')
 const { llamaMessages, llamaTools } = require('./shapes.js')
 
 /** The messages of `ChatMessage[]`. Calls and results are in their `options`. */
 function fromLlamaIndex(messages) {
-  const conversation = new Reading({ isOfClient: true }).copy(messages, 'messages')
+  const conversation = copyOf(messages, 'messages', OF_CLIENTS)
   llamaMessages(conversation, 'messages')
   return conversation.map(({ role, content, options }) => {
     const { toolCall: calls, toolResult: answer } = options ?? {}
@@ -28,7 +28,7 @@ function partOf(part) {
 
 /** Tools of llamaindex, in the form of chat completions. */
 function toolsFromLlamaIndex(tools) {
-  const declared = new Reading({ isOfClient: true }).copy(tools, 'tools')
+  const declared = copyOf(tools, 'tools', OF_CLIENTS)
   llamaTools(declared, 'tools')
   return declared.map(({ metadata: { name, description, parameters } }) => {
     return { type: 'function', function: { name, description, ...(parameters === undefined ? {} : { parameters }) } }

@@ -4,10 +4,10 @@
 
 const { typeError, wrongValue } = require('../errors.js')
 const { checkObject } = require('../options.js')
+const { copyOf, fieldsOf, made, placeOf, placed } = require('../reading.js')
 const { isArray } = require('../realm.js')
-const { Reading } = require('./reading.js')
+const { object } = require('../shape.js')
 const { asText, assistant, blocksOf, call, contentOf, image, result, text } = require('./shared.js')
-const { object } = require('./shape.js')
 const { responses, responsesTools } = require('./shapes.js')
 
 /**
@@ -17,37 +17,36 @@ const { responses, responsesTools } = require('./shapes.js')
  */
 function fromResponses(body) {
   checkObject(body, 'body', 'the body of a request to the Responses API (an object with input)')
-  const reading = new Reading()
-  const { input, instructions, messages } = reading.fields(body, ['input', 'instructions', 'messages'])
+  const { input, instructions, messages } = fieldsOf(body, ['input', 'instructions', 'messages'])
   if (isArray(body) || messages !== undefined)
     throw wrongValue('body', 'the body of a request to the Responses API, with the items in input', body)
   object({ input: responses.input, instructions: responses.instructions })({ input, instructions }, '')
-  return messagesOfResponses({ input, instructions }, reading)
+  return messagesOfResponses({ input, instructions })
 }
 
 /** The messages of a body that was checked. Each has the place of what it was made from. */
-function messagesOfResponses({ input, instructions }, reading) {
-  const items = typeof input === 'string' ? [reading.placed({ role: 'user', content: input }, 'input')] : (input ?? [])
+function messagesOfResponses({ input, instructions }) {
+  const items = typeof input === 'string' ? [placed({ role: 'user', content: input }, 'input')] : (input ?? [])
   const messages = []
-  addTo(messages, instructionsOf(instructions, reading), reading)
-  addTo(messages, items, reading)
+  addTo(messages, instructionsOf(instructions))
+  addTo(messages, items)
   return messages
 }
 
 /** A text is a system message. The answers of the API can have items. */
-function instructionsOf(instructions, reading) {
+function instructionsOf(instructions) {
   if (typeof instructions !== 'string') return instructions ?? []
-  return [reading.placed({ role: 'system', content: instructions }, 'instructions')]
+  return [placed({ role: 'system', content: instructions }, 'instructions')]
 }
 
-function addTo(messages, items, reading) {
+function addTo(messages, items) {
   let reasoning = ''
   for (const item of items) {
     if (item.type === 'reasoning') {
       reasoning = [...blocksOf(item.content), ...blocksOf(item.summary)].map((part) => part.text ?? '').join('\n')
       continue
     }
-    const message = reading.made(messageOf(item, reading), item)
+    const message = made(messageOf(item), item)
     const isOfAssistant = message.role === 'assistant'
     const last = messages.at(-1)
     if (isOfAssistant && message.tool_calls !== undefined && last?.role === 'assistant') {
@@ -61,37 +60,37 @@ function addTo(messages, items, reading) {
 }
 
 /** @returns {any} */
-function messageOf(item, reading) {
-  if (typeof item.role === 'string') return { role: item.role, content: contentOf(partsOf(item.content, reading)) }
+function messageOf(item) {
+  if (typeof item.role === 'string') return { role: item.role, content: contentOf(partsOf(item.content)) }
   switch (item.type) {
     case 'function_call':
     case 'custom_tool_call':
       return assistant({
         parts: [],
-        calls: [reading.made(call(item.call_id ?? item.callId, item.name, item.arguments ?? item.input), item)],
+        calls: [made(call(item.call_id ?? item.callId, item.name, item.arguments ?? item.input), item)],
       })
     case 'function_call_output':
     case 'function_call_result':
     case 'custom_tool_call_output':
-      return result(item.call_id ?? item.callId, contentOf(partsOf(item.output, reading)))
+      return result(item.call_id ?? item.callId, contentOf(partsOf(item.output)))
     default: {
       const kind = typeof item.type === 'string' ? `an item of the type '${item.type.slice(0, 100)}'` : 'an object'
       throw typeError(
         'ERR_TOKENLANE_ARGUMENT_TYPE',
-        `${reading.placeOf(item)}${item.type === undefined ? '' : '.type'} must be a message, a call of a function, its result or reasoning, but it is ${kind}`,
+        `${placeOf(item)}${item.type === undefined ? '' : '.type'} must be a message, a call of a function, its result or reasoning, but it is ${kind}`,
       )
     }
   }
 }
 
-function partsOf(content, reading) {
+function partsOf(content) {
   // A result of @openai/agents may be one part.
   const isPart = typeof content === 'object' && content !== null && !isArray(content)
   const parts = isPart ? [content] : content
   return blocksOf(parts).map((part) => {
     if (typeof part?.text === 'string') return text(part.text)
     if (part?.type === 'refusal') return text(asText(part.refusal))
-    if (part?.type === 'input_image' || part?.type === 'image') return reading.made(imageOf(part), part)
+    if (part?.type === 'input_image' || part?.type === 'image') return made(imageOf(part), part)
     return part
   })
 }
@@ -103,18 +102,17 @@ function imageOf({ image_url: shown, file_id: file = shown, image: given = file,
 
 /** The tools of a request to the Responses API, in the form of chat completions. */
 function toolsFromResponses(tools) {
-  const reading = new Reading()
-  const declared = reading.copy(tools, 'tools')
+  const declared = copyOf(tools, 'tools')
   responsesTools(declared, 'tools')
-  return toolsOfResponses(declared, reading)
+  return toolsOfResponses(declared)
 }
 
 /** The tools of a body that was checked. */
-function toolsOfResponses(tools, reading) {
+function toolsOfResponses(tools) {
   return tools.map((tool) => {
     if (tool.type !== 'function' || tool.function !== undefined) return tool
     const { type, name, description, parameters } = tool
-    return reading.made({ type, function: defined({ name, description, parameters }) }, tool)
+    return made({ type, function: defined({ name, description, parameters }) }, tool)
   })
 }
 

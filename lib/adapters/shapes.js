@@ -3,8 +3,7 @@
 // What is read of bodies and of messages of clients: the fields of each API, with their types.
 
 const { wrongType } = require('../errors.js')
-const { isUrl } = require('../realm.js')
-const { isBytes } = require('./reading.js')
+const { isBytes, isUrl } = require('../realm.js')
 const {
   boolean,
   both,
@@ -17,7 +16,7 @@ const {
   optional,
   string,
   textOr,
-} = require('./shape.js')
+} = require('../shape.js')
 
 const anObject = object({})
 const text = optional(string)
@@ -252,7 +251,7 @@ const byProvider = (value, place) => {
 const fileOfAi = textOr((value, place) => {
   if (isUrl(value) || isBytes(value)) return
   if (!isObject(value)) throw wrongType(place, 'bytes, base64 or a URL', value)
-  const type = fieldOf(value, 'type')
+  const type = fieldOf(value, 'type', place)
   const field = { url: 'url', data: 'data', text: 'text', reference: 'reference' }
   if (type === undefined) return byProvider(value, place)
   if (typeof type !== 'string' || !Object.hasOwn(field, type))

@@ -4,8 +4,10 @@
 
 const { jsonText } = require('../chat/json-text.js')
 const { wrongType, wrongValue } = require('../errors.js')
-const { isUrl } = require('../realm.js')
-const { isBytes } = require('./reading.js')
+const { isBytes, isUrl } = require('../realm.js')
+
+/** Clients have bytes and URLs in their messages. */
+const OF_CLIENTS = { takes: (value) => isBytes(value) || isUrl(value) }
 
 /** A call of a function. */
 const call = (id, name, given) => ({
@@ -81,6 +83,7 @@ function blocksOf(content) {
 }
 
 module.exports = {
+  OF_CLIENTS,
   asText,
   assistant,
   blocksOf,

@@ -10,6 +10,7 @@
 //   a call     and its result take tokens beside their texts
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
+const { placeOf } = require('../reading.js')
 const { jsonText } = require('./json-text.js')
 const { imageOf, sizeOf } = require('./openai-images.js')
 const { givenTokens } = require('./parts.js')
@@ -39,13 +40,13 @@ function factorOf(model) {
 
 /**
  * Counts messages and tools of chat completions as `{ tokens, estimated }`. `countOf` returns the
- * number of tokens of a text in o200k_base. `reading` has the places of the messages.
+ * number of tokens of a text in o200k_base.
  *
  * @param {{ messages: any[], tools?: any[], thinking?: any, model: string }} request checked
  * @param {{ imageSize?: Function, partTokens?: Function }} options
  * @param {(text: string) => number} countOf
  */
-function countClaude({ messages, tools, thinking, model }, { imageSize, partTokens }, countOf, reading) {
+function countClaude({ messages, tools, thinking, model }, { imageSize, partTokens }, countOf) {
   const declared = tools ?? []
   const factor = factorOf(model)
   const estimated = declared.length > 0 ? ['messages', 'tools'] : ['messages']
@@ -54,7 +55,7 @@ function countClaude({ messages, tools, thinking, model }, { imageSize, partToke
   const said = messages.filter(({ role }) => role !== 'system').length
   others += PER_MESSAGE * said
   messages.forEach((message, i) => {
-    const location = reading.placeOf(message, `messages[${i}]`)
+    const location = placeOf(message, `messages[${i}]`)
     if (message.role === 'tool') others += PER_RESULT
     for (const call of message.tool_calls ?? []) {
       const { name, arguments: input = call.custom?.input } = call.function ?? call.custom ?? call
@@ -66,7 +67,7 @@ function countClaude({ messages, tools, thinking, model }, { imageSize, partToke
     parts.forEach((part, j) => {
       if (typeof part === 'string') words += countOf(part)
       else if (typeof part.text === 'string') words += countOf(part.text)
-      else others += partOf(part, `${location}.content[${j}]`, { imageSize, partTokens, reading }, estimated)
+      else others += partOf(part, `${location}.content[${j}]`, { imageSize, partTokens }, estimated)
     })
   })
   if (declared.length > 0) others += PER_TOOLS
@@ -76,15 +77,15 @@ function countClaude({ messages, tools, thinking, model }, { imageSize, partToke
   return { tokens: Math.ceil(factor * words + others), estimated }
 }
 
-function partOf(part, otherwise, { imageSize, partTokens, reading }, estimated) {
-  const location = reading.placeOf(part, otherwise)
+function partOf(part, otherwise, { imageSize, partTokens }, estimated) {
+  const location = placeOf(part, otherwise)
   const url = imageOf(part)?.url
   if (typeof url === 'string') {
     const size = sizeOf(url, imageSize, location, (what) => estimated.push(what))
     const scale = Math.min(1, MAX_SIDE / Math.max(size.width, size.height))
     return Math.ceil((size.width * scale * size.height * scale) / PIXELS_PER_TOKEN)
   }
-  return givenTokens(reading.sourceOf(part), location, partTokens)
+  return givenTokens(part, location, partTokens)
 }
 
 module.exports = { countClaude, isClaude }

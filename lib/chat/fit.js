@@ -10,6 +10,7 @@
 
 const { limitTooSmall, meantOption, unknownOption, wrongType } = require('../errors.js')
 const { checkCount, checkObject } = require('../options.js')
+const { sourceOf } = require('../reading.js')
 const { checkList, checkMessages, checkVariables } = require('./conversation.js')
 
 /** Roughly what a message takes beside its texts. */
@@ -46,7 +47,7 @@ function fitChat(messages, options, { count, countText }) {
   const conversation = checkMessages(messages)
   const shared = converted(rest)
   // A function of the caller sees the message that the caller passed.
-  const isKept = keep === isInstruction ? keep : (_message, i) => answerOf(keep, messages[i], i)
+  const isKept = keep === isInstruction ? keep : (message, i) => answerOf(keep, sourceOf(message), i)
   const chat = new Cuts(conversation, isKept, startOn)
   const tokens = new Map()
   const tokensAt = (cut) => {
@@ -70,7 +71,7 @@ function fitChat(messages, options, { count, countText }) {
     throw limitTooSmall(`${what} takes ${tokensAt(last)} tokens, more than maxTokens (${maxTokens})`)
   }
   const cut = first(last, chat.guess(maxTokens - tokensAt(last), countText), (one) => tokensAt(one) <= maxTokens)
-  const fitting = chat.indicesAfter(cut).map((i) => messages[i])
+  const fitting = Array.from(chat.after(cut), sourceOf)
   return { messages: fitting, tokens: tokensAt(cut), dropped: conversation.length - fitting.length }
 }
 
@@ -111,10 +112,6 @@ class Cuts {
   /** The conversation from a cut on, and the messages before it that stay. */
   after(cut) {
     return this.#messages.filter((_, i) => this.#isLeft(i, cut))
-  }
-
-  indicesAfter(cut) {
-    return Array.from(this.#messages.keys()).filter((i) => this.#isLeft(i, cut))
   }
 
   #isLeft(i, cut) {

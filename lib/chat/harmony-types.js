@@ -4,7 +4,7 @@
 // two writers with different results: the chat template of the model (`functionsSection`) and the
 // library openai-harmony (`declareFunctions`).
 
-const { checkDepth, output, spend } = require('@tokenlane/jinja/internal').renderCost
+const { output, spend } = require('@tokenlane/jinja/internal').renderCost
 const { fromJs } = require('@tokenlane/jinja/internal').convert
 const { entriesOf } = require('@tokenlane/jinja/internal').entries
 const { toJson } = require('@tokenlane/jinja/internal').json
@@ -51,7 +51,7 @@ function signature({ properties, required }) {
   const lines = entries.map(([name, schema]) => {
     const { description } = fieldsOf(schema)
     const note = description ? `// ${printed(description)}\n` : ''
-    return `${note}${nameOf(name, required)}: ${typeOf(schema, 0)}${defaultOf(fieldsOf(schema))},\n`
+    return `${note}${nameOf(name, required)}: ${typeOf(schema)}${defaultOf(fieldsOf(schema))},\n`
   })
   return `(_: {\n${lines.join('')}}) => any;\n\n`
 }
@@ -67,48 +67,44 @@ function defaultOf(schema) {
 
 const NUMBER_TYPES = ['number', 'integer']
 
-function typeOf(schema, depth) {
-  checkDepth(depth, 'types')
-  return charged(plainTypeOf(fieldsOf(schema), depth))
+function typeOf(schema) {
+  return charged(plainTypeOf(fieldsOf(schema)))
 }
 
-function plainTypeOf(schema, depth) {
+function plainTypeOf(schema) {
   const { type, nullable } = schema
   const orNull = nullable ? ' | null' : ''
-  if (type === 'array') return `${elementsOf(schema.items, depth)}${orNull}`
+  if (type === 'array') return `${elementsOf(schema.items)}${orNull}`
   if (isFilled(type)) return type.map(printed).join(' | ')
-  if (isFilled(schema.oneOf))
-    return schema.oneOf.map((one, i, all) => variant(one, i === all.length - 1, depth)).join('')
+  if (isFilled(schema.oneOf)) return schema.oneOf.map((one, i, all) => variant(one, i === all.length - 1)).join('')
   if (type === 'string')
     return isFilled(schema.enum) ? `"${schema.enum.map(printed).join('" | "')}"` : `string${orNull}`
   if (NUMBER_TYPES.includes(type)) return 'number'
   if (type === 'boolean') return 'boolean'
-  return type === 'object' ? objectOf(schema, depth) : 'any'
+  return type === 'object' ? objectOf(schema) : 'any'
 }
 
-function elementsOf(items, depth) {
+function elementsOf(items) {
   if (!isObject(items) || Object.keys(items).length === 0) return 'any[]'
   if (items.type === 'string') return 'string[]'
-  const element = typeOf(items, depth + 1)
+  const element = typeOf(items)
   const isLong = element.length > 2 * MAX_ELEMENT || [...element].length > MAX_ELEMENT
   return element === 'object | object' || isLong ? 'any[]' : `${element}[]`
 }
 
 // The indentation and the line breaks below are those that the chat template leaves in its output.
 
-function variant(schema, isLast, depth) {
+function variant(schema, isLast) {
   const fields = fieldsOf(schema)
   const note = fields.description ? `// ${printed(fields.description)}` : ''
   const initial = fields.default === undefined ? '' : `${' '.repeat(20)}// default: ${jsonOf(fields.default)}`
-  return `${typeOf(schema, depth + 1)}${note}${initial}${isLast ? '' : ' | \n'}`
+  return `${typeOf(schema)}${note}${initial}${isLast ? '' : ' | \n'}`
 }
 
-function objectOf({ properties, required }, depth) {
+function objectOf({ properties, required }) {
   const entries = entriesOf(fieldsOf(properties))
   if (entries.length === 0) return 'object'
-  const members = entries.map(
-    ([name, schema]) => `${nameOf(name, required)}: \n${' '.repeat(16)}${typeOf(schema, depth + 1)}`,
-  )
+  const members = entries.map(([name, schema]) => `${nameOf(name, required)}: \n${' '.repeat(16)}${typeOf(schema)}`)
   return `{\n${members.join(', ')}}`
 }
 
@@ -128,7 +124,7 @@ function declareFunctions(namespace, refusal) {
       const { name: called, description: about, parameters } = fieldsOf(tool)
       if (typeof called !== 'string') throw refusal(`a tool of the namespace ${name} needs a name`)
       lines.push(...linesOf(about ?? '').map((line) => `// ${line}`))
-      const given = parameters === undefined || parameters === null ? '' : `_: ${harmonyType(parameters, '', 0)}`
+      const given = parameters === undefined || parameters === null ? '' : `_: ${harmonyType(parameters, '')}`
       lines.push(`type ${called} = (${given}) => any;\n`)
     }
     lines.push(`} // namespace ${name}`)
@@ -145,19 +141,18 @@ function linesOf(text) {
 
 const SIMPLE_TYPES = { string: 'string', number: 'number', integer: 'number', boolean: 'boolean' }
 
-function harmonyType(schema, indent, depth) {
-  checkDepth(depth, 'types')
-  return charged(plainHarmonyType(fieldsOf(schema), indent, depth))
+function harmonyType(schema, indent) {
+  return charged(plainHarmonyType(fieldsOf(schema), indent))
 }
 
-function plainHarmonyType(schema, indent, depth) {
+function plainHarmonyType(schema, indent) {
   const { type, oneOf } = schema
   if (Array.isArray(oneOf)) {
     const written = oneOf.map((one) => {
       const notes = []
       if (typeof one?.description === 'string') notes.push(one.description)
       if (one?.default !== undefined) notes.push(`default: ${quotedDefault(one)}`)
-      return `\n${indent} | ${nullableType(one, `${indent}   `, depth)}${trailing(notes)}`
+      return `\n${indent} | ${nullableType(one, `${indent}   `)}${trailing(notes)}`
     })
     return written.join('')
   }
@@ -165,20 +160,19 @@ function plainHarmonyType(schema, indent, depth) {
     const names = type.filter((one) => typeof one === 'string').map((one) => (one === 'integer' ? 'number' : one))
     if (names.length > 0) return names.join(' | ')
   }
-  if (type === 'object') return harmonyObject(schema, indent, depth)
+  if (type === 'object') return harmonyObject(schema, indent)
   if (type === 'string' && Array.isArray(schema.enum)) {
     const values = schema.enum.filter((one) => typeof one === 'string').map((one) => `"${one}"`)
     return values.length > 0 ? values.join(' | ') : 'string'
   }
-  if (type === 'array')
-    return schema.items === undefined ? 'Array<any>' : `${harmonyType(schema.items, indent, depth + 1)}[]`
+  if (type === 'array') return schema.items === undefined ? 'Array<any>' : `${harmonyType(schema.items, indent)}[]`
   return Object.hasOwn(SIMPLE_TYPES, type) ? SIMPLE_TYPES[type] : 'any'
 }
 
 const trailing = (notes) => (notes.length === 0 ? '' : ` // ${notes.join(' ')}`)
 
-function nullableType(schema, indent, depth) {
-  const written = harmonyType(schema, indent, depth + 1)
+function nullableType(schema, indent) {
+  const written = harmonyType(schema, indent)
   return schema?.nullable === true && !written.includes('null') ? `${written} | null` : written
 }
 
@@ -190,15 +184,15 @@ const quotedDefault = (schema) =>
 const shownDefault = (schema) =>
   typeof schema.default === 'string' && isFilled(schema.enum) ? schema.default : quotedDefault(schema)
 
-function harmonyObject({ description, properties, required }, indent, depth) {
+function harmonyObject({ description, properties, required }, indent) {
   const about = typeof description === 'string' ? `${indent}// ${description}\n` : ''
   const members = entriesOf(fieldsOf(properties)).map(([name, value]) => {
     const schema = fieldsOf(value)
     const key = nameOf(name, required)
     const notes = notesOf(schema, indent)
-    if (Array.isArray(schema.oneOf)) return charged(notes + harmonyUnion(key, schema, indent, depth))
+    if (Array.isArray(schema.oneOf)) return charged(notes + harmonyUnion(key, schema, indent))
     const initial = schema.default === undefined ? '' : ` // default: ${shownDefault(schema)}`
-    return charged(`${notes}${indent}${key}: ${nullableType(value, `${indent}    `, depth)},${initial}\n`)
+    return charged(`${notes}${indent}${key}: ${nullableType(value, `${indent}    `)},${initial}\n`)
   })
   return `${about}{\n${members.join('')}${indent}}`
 }
@@ -216,7 +210,7 @@ function notesOf({ title, description, examples, oneOf }, indent) {
 }
 
 /** A property that has one of several types, each in a line. */
-function harmonyUnion(key, schema, indent, depth) {
+function harmonyUnion(key, schema, indent) {
   const { description, oneOf } = schema
   const isAbove = typeof description === 'string' && !(oneOf.length > 0 && description === oneOf[0]?.description)
   const lines = []
@@ -228,7 +222,7 @@ function harmonyUnion(key, schema, indent, depth) {
     const own = one?.description
     if (typeof own === 'string' && own !== description && !(i === 0 && isAbove)) notes.push(own)
     if (one?.default !== undefined) notes.push(`default: ${shownDefault(one)}`)
-    lines.push(`${indent} | ${nullableType(one, `${indent}   `, depth)}${trailing(notes)}`)
+    lines.push(`${indent} | ${nullableType(one, `${indent}   `)}${trailing(notes)}`)
   })
   return `${lines.join('\n')}\n${indent},\n`
 }

@@ -15,12 +15,11 @@
 //              `\uXXXX`, so that a Korean syllable takes four to six tokens
 //   format     a JSON Schema is JSON without `required` and `additionalProperties`
 
-const { checkDepth } = require('@tokenlane/jinja/internal').renderCost
 const { entriesOf } = require('@tokenlane/jinja/internal').entries
 
 const { wrongValue } = require('../errors.js')
-const { Reading } = require('../adapters/reading.js')
 const { instructionsOf } = require('../adapters/openai.js')
+const { placeOf } = require('../reading.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { countImage, imageOf } = require('./openai-images.js')
 const { HEADING, declarations } = require('./openai-types.js')
@@ -85,18 +84,16 @@ class Estimate {
   #countOf
   #chat
   #responses
-  #reading
 
   /**
    * `countOf` returns the number of tokens of a text. `isOther`: the request names a model that is
    * not known to have this encoding.
    *
    * @param {{ encoding: string, model?: string, imageSize?: Function, partTokens?: Function,
-   *   isOther?: boolean, reading?: any }} of
+   *   isOther?: boolean }} of
    * @param {(text: string) => number} countOf
    */
-  constructor({ encoding, model, imageSize, partTokens, isOther = false, reading = new Reading() }, countOf) {
-    this.#reading = reading
+  constructor({ encoding, model, imageSize, partTokens, isOther = false }, countOf) {
     this.#encoding = encoding
     this.#model = model
     this.#imageSize = imageSize
@@ -133,7 +130,7 @@ class Estimate {
     const items = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? [])
     for (const [name, value] of Object.entries({ previous_response_id: previous, conversation, prompt }))
       if (value !== undefined && value !== null) this.#note(`${name} (it is not in the request)`)
-    const said = instructionsOf(instructions, this.#reading)
+    const said = instructionsOf(instructions)
     const names = new Map()
     for (const item of items) if (typeof item.name === 'string') names.set(item.call_id, item.name)
     const turn = lastOfUser(items)
@@ -157,7 +154,7 @@ class Estimate {
     const calls = new Map()
     const turn = lastOfUser(messages)
     return messages.map((message, i) => {
-      const location = this.#reading.placeOf(message, `messages[${i}]`)
+      const location = placeOf(message, `messages[${i}]`)
       if (typeof message.role !== 'string') throw wrongValue(location, 'a message with a role', message)
       if (message.role === 'tool') return this.#result(message, calls.get(message.tool_call_id), location)
       const made = callsOf(message, location)
@@ -185,8 +182,8 @@ class Estimate {
 
   /** The list of the calls of a message; without such a list in the body, each call. */
   #placesOfCalls({ tool_calls: calls }, location) {
-    const places = (calls ?? []).map((call) => this.#reading.placeOf(call))
-    const isList = places.length === 0 || places[0] === '' || this.#reading.placeOf(calls) !== ''
+    const places = (calls ?? []).map((call) => placeOf(call))
+    const isList = places.length === 0 || places[0] === '' || placeOf(calls) !== ''
     return isList ? [`${location}.tool_calls`] : places
   }
 
@@ -216,21 +213,21 @@ class Estimate {
   /** Text, or parts of text, images and others. */
   #content(content, location) {
     if (content === undefined || content === null) return 0
-    const countPart = (part, index) => this.#part(part, this.#reading.placeOf(part, `${location}[${index}]`))
+    const countPart = (part, index) => this.#part(part, placeOf(part, `${location}[${index}]`))
     return countContent(content, { countOf: this.#countOf, textIn: saidIn, countPart })
   }
 
   #part(part, location) {
     const image = imageOf(part)
     if (image !== undefined) return this.#image(image, location)
-    const given = givenTokens(this.#reading.sourceOf(part), location, this.#partTokens)
+    const given = givenTokens(part, location, this.#partTokens)
     this.#note(location)
     return given
   }
 
   /** An item of the input of the Responses API. */
   #item(item, names) {
-    const location = this.#reading.placeOf(item)
+    const location = placeOf(item)
     if (typeof item.role === 'string') {
       const { tools, ...message } = item
       const added = this.#tools(tools ?? [], `${location}.tools`, '', ADDED_TOOLS, true)
@@ -296,7 +293,7 @@ class Estimate {
     const { name, description, schema } = format
     if (type !== 'json_schema') return 0
     const note = typeof description === 'string' ? this.#countOf(`// ${description}\n`) : 0
-    return added + this.#countOf(name ?? '') + note + this.#countOf(JSON.stringify(bareSchema(schema, 0)) ?? '')
+    return added + this.#countOf(name ?? '') + note + this.#countOf(JSON.stringify(bareSchema(schema)) ?? '')
   }
 
   /**
@@ -379,24 +376,20 @@ const escaped = (text) =>
 
 const DROPPED = ['additionalProperties', 'required']
 
-function bareSchema(schema, depth) {
-  checkDepth(depth, 'schemas')
-  if (Array.isArray(schema)) return schema.map((one) => bareSchema(one, depth + 1))
+function bareSchema(schema) {
+  if (Array.isArray(schema)) return schema.map((one) => bareSchema(one))
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(
     entriesOf(schema)
       .filter(([name]) => !DROPPED.includes(name))
-      .map(([name, value]) => [
-        name,
-        name === 'properties' ? bareProperties(value, depth + 1) : bareSchema(value, depth + 1),
-      ]),
+      .map(([name, value]) => [name, name === 'properties' ? bareProperties(value) : bareSchema(value)]),
   )
 }
 
 /** Names of properties are no keywords. */
-function bareProperties(properties, depth) {
+function bareProperties(properties) {
   if (typeof properties !== 'object' || properties === null) return properties
-  return Object.fromEntries(entriesOf(properties).map(([name, value]) => [name, bareSchema(value, depth + 1)]))
+  return Object.fromEntries(entriesOf(properties).map(([name, value]) => [name, bareSchema(value)]))
 }
 
 module.exports = { Estimate }

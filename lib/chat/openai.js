@@ -20,6 +20,7 @@ const modules = later({
   harmony: () => require('./harmony.js'),
   documented: () => require('./openai-documented.js'),
   estimate: () => require('./openai-estimate.js'),
+  reading: () => require('../reading.js'),
 })
 
 /** The chat of gpt-oss. */
@@ -79,17 +80,17 @@ class OpenAiChat {
   }
 
   /** Counts the body of a request to chat completions. */
-  countRequest(body, options, countOf, reading) {
+  countRequest(body, options, countOf) {
     const { withoutNulls } = modules.conversation
-    const of = { ...this.#rulesOf(body, options), reading }
+    const of = this.#rulesOf(body, options)
     refuseAiSdk(body.messages)
-    const messages = body.messages.map((message) => reading.made(withoutNulls(message), message))
+    const messages = body.messages.map((message) => modules.reading.made(withoutNulls(message), message))
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 
   /** Counts the body of a request to the Responses API. */
-  countResponses(body, options, countOf, reading) {
-    const of = { ...this.#rulesOf(body, options), reading }
+  countResponses(body, options, countOf) {
+    const of = this.#rulesOf(body, options)
     return this.#estimated(of, countOf, (estimate) => estimate.responses(body))
   }
 

@@ -3,7 +3,7 @@
 // The contents of messages whose tokens are counted without a template.
 
 const { error, wrongType } = require('../errors.js')
-const { sourceOfPart } = require('./conversation.js')
+const { sourceOf } = require('../reading.js')
 
 /**
  * The tokens of a text, or of parts; adjacent texts are counted together. `textIn` returns the text
@@ -31,7 +31,7 @@ function countContent(content, { countOf, textIn, countPart }) {
 
 /** The tokens of a part that only the caller's function knows. */
 function givenTokens(part, location, partTokens) {
-  const given = partTokens?.(sourceOfPart(part))
+  const given = partTokens?.(sourceOf(part))
   if (given === undefined) {
     const what = typeof part?.type === 'string' ? JSON.stringify(part.type.slice(0, 100)) : 'undefined'
     const message = `the tokens of ${location} (a part of the type ${what}) depend on what is in it: give the option partTokens, a function that returns the tokens of such a part`

@@ -6,14 +6,14 @@
 
 const { messagesOfAnthropic, toolsOfAnthropic } = require('../adapters/anthropic.js')
 const { messagesOfResponses, toolsOfResponses } = require('../adapters/openai.js')
-const { Reading } = require('../adapters/reading.js')
-const { object } = require('../adapters/shape.js')
 const { anthropic, chat: ofChat, completions, embeddings, responses } = require('../adapters/shapes.js')
 const { wrongType, wrongValue } = require('../errors.js')
 const { checkKnown, checkObject } = require('../options.js')
+const { fieldsOf, placeOf } = require('../reading.js')
 const { isArray } = require('../realm.js')
+const { object } = require('../shape.js')
 const { countClaude, isClaude } = require('./claude.js')
-const { ofClient } = require('./conversation.js')
+const { refuseLangChain } = require('./conversation.js')
 const { jsonText, parsed } = require('./json-text.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
@@ -42,8 +42,7 @@ const OPTIONS = ['api', 'model', 'imageSize', 'partTokens']
 function countRequest(given, options = {}, ways) {
   checkObject(given, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
-  const reading = new Reading()
-  const body = reading.fields(given, READ)
+  const body = fieldsOf(given, READ)
   const { api = apiOf(body), ...rest } = options
   if (!FIELDS.some((name) => body[name] !== undefined && body[name] !== null))
     throw wrongValue('body', `the body of a request with ${FIELDS.join(', ')}`, given)
@@ -52,22 +51,22 @@ function countRequest(given, options = {}, ways) {
   if (model !== undefined && typeof model !== 'string') throw wrongType('model', 'a string', model)
   for (const [name, value] of Object.entries({ imageSize, partTokens }))
     if (value !== undefined && typeof value !== 'function') throw wrongType(name, 'a function', value)
-  refuseLangChain(body.messages)
+  if (isArray(body.messages)) body.messages.forEach((message, i) => refuseLangChain(message, `messages[${i}]`))
   object(SHAPES[api])(body, '')
   if (body.messages?.length === 0) throw wrongValue('messages', 'at least one message', body.messages)
-  return { ...countBy(api, body, rest, { ...ways, reading }), api }
+  return { ...countBy(api, body, rest, ways), api }
 }
 
-function countBy(api, body, options, { chat, countText, countMessages, reading }) {
+function countBy(api, body, options, { chat, countText, countMessages }) {
   const model = options.model ?? body.model
   if (Object.hasOwn(TEXTS, api)) {
     const tokens = countTexts(body[TEXTS[api]], countText)
     return { tokens, estimated: chat.isOther?.(model) ? ['model'] : [] }
   }
-  if (isClaude(model)) return countClaude({ ...chatOf(api, body, reading), model }, options, countText, reading)
-  if (chat.countRequest === undefined) return rendered(chatOf(api, body, reading), chat, countMessages, reading)
-  if (api === 'openai-responses') return chat.countResponses(body, options, countText, reading)
-  return chat.countRequest(chatOf(api, body, reading), options, countText, reading)
+  if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, options, countText)
+  if (chat.countRequest === undefined) return rendered(chatOf(api, body), chat, countMessages)
+  if (api === 'openai-responses') return chat.countResponses(body, options, countText)
+  return chat.countRequest(chatOf(api, body), options, countText)
 }
 
 /** The API that has the fields of a body. */
@@ -115,22 +114,16 @@ function isBlock(block) {
   return type === 'thinking' ? !isArray(thinking) : matches(BLOCKS, type)
 }
 
-/** Messages of LangChain, as JSON has them, have no role. */
-function refuseLangChain(messages) {
-  const stored = isArray(messages) ? messages.findIndex((message) => message?.type === 'constructor') : -1
-  if (stored !== -1) throw ofClient(`messages[${stored}]`, 'LangChain', 'fromLangChain')
-}
-
 /** The body in the form of chat completions. */
-function chatOf(api, body, reading) {
+function chatOf(api, body) {
   if (api === 'openai-chat') return body
   const { tools, ...rest } = body
-  const messages = api === 'anthropic' ? messagesOfAnthropic(body, reading) : messagesOfResponses(body, reading)
+  const messages = api === 'anthropic' ? messagesOfAnthropic(body) : messagesOfResponses(body)
   if (tools === undefined || tools === null) return { ...rest, messages }
   return {
     ...rest,
     messages,
-    tools: api === 'anthropic' ? toolsOfAnthropic(tools, reading) : toolsOfResponses(tools, reading),
+    tools: api === 'anthropic' ? toolsOfAnthropic(tools) : toolsOfResponses(tools),
   }
 }
 
@@ -138,10 +131,10 @@ function chatOf(api, body, reading) {
  * What a server counts that renders the template. As vLLM does, it parses the arguments of calls,
  * which templates expect as objects, and joins the texts of a message.
  */
-function rendered(body, chat, countMessages, reading) {
+function rendered(body, chat, countMessages) {
   const { messages, tools, documents } = body
   const estimated = []
-  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, { chat, reading }, estimated))
+  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, chat, estimated))
   const isContinued = body.continue_final_message === true
   if (isContinued && body.add_generation_prompt === true)
     throw wrongValue('continue_final_message', 'false with add_generation_prompt', true)
@@ -163,14 +156,14 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(message, otherwise, { chat, reading }, estimated) {
-  const location = reading.placeOf(message, otherwise)
+function forTemplate(message, otherwise, chat, estimated) {
+  const location = placeOf(message, otherwise)
   const { content, tool_calls: calls } = message
   const texts = Array.isArray(content)
     ? content.map((part) => (typeof part === 'string' ? part : (part.text ?? part.refusal)))
     : []
   texts.forEach((text, i) => {
-    const place = reading.placeOf(content[i], `${location}.content[${i}]`)
+    const place = placeOf(content[i], `${location}.content[${i}]`)
     if (typeof text !== 'string') estimated.push(`${place} (only its placeholder is counted)`)
   })
   const isText = texts.every((text) => typeof text === 'string')

@@ -1,7 +1,7 @@
 // Limits of rows, and values in them. Commands and corpus jobs read rows of JSON with these
 // functions, whose errors do not name the position of the row. What happens to a row that fails is
-// decided by cli/skips.mjs, lib/corpus/shard.mjs, lib/train/count.mjs and lib/train/report.mjs;
-// `decode` of the command line never skips a row.
+// decided by cli/skips.mjs, and in @tokenlane/corpus by shard.mjs, train/count.mjs and
+// train/report.mjs; `decode` of the command line never skips a row.
 
 import { Failure } from './failure.mjs'
 

@@ -11,6 +11,8 @@ import { Failure } from './failure.mjs'
 import { isTable } from './magic.mjs'
 import { MAX_RATIO } from './ratio.mjs'
 
+const { projectPlaces, resolveOptional } = createRequire(import.meta.url)('../optional.js')
+
 const MIB = 2 ** 20
 /** Maximum memory of a row group's values in MiB. */
 const MAX_GROUP_MIB = 4096
@@ -45,11 +47,16 @@ export function isParquet({ file, size }) {
   }
 }
 
-/** Throws if a package is missing. */
-export function checkPackages(...names) {
+/**
+ * Throws if a package is missing.
+ *
+ * @param {ImportMeta} meta of the module that imports them
+ * @param {...string} names
+ */
+export function checkPackages(meta, ...names) {
   for (const name of names) {
     try {
-      import.meta.resolve ? import.meta.resolve(name) : createRequire(import.meta.url).resolve(name)
+      resolveOptional(name, meta.url)
     } catch (error) {
       const message = `Parquet needs the package ${name}: run "npm install ${names.join(' ')}"`
       throw new Failure('PACKAGE_MISSING', message, { cause: error })
@@ -79,13 +86,17 @@ export function checkPackages(...names) {
  * @returns {AsyncGenerator<ParquetRow[]>}
  */
 export async function* parquetRows(source, { field, keep, isRaw = false, maxRatio = MAX_RATIO, onRead }) {
-  checkPackages('hyparquet', 'fzstd')
+  checkPackages(import.meta, 'hyparquet', 'fzstd')
   const mib = Math.min(MAX_GROUP_MIB, Math.floor(os.totalmem() / MIB / 2))
-  const reader = fork(READER, [JSON.stringify({ file: source.file, field, keep, isRaw, maxRatio })], {
-    execArgv: [`--max-old-space-size=${mib}`],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
+  const reader = fork(
+    READER,
+    [JSON.stringify({ file: source.file, field, keep, isRaw, maxRatio, places: projectPlaces() })],
+    {
+      execArgv: [`--max-old-space-size=${mib}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    },
+  )
   const ended = new Promise((resolve) => reader.once('exit', (status, signal) => resolve(signal ?? status)))
   let schema
   let line = 0

@@ -226,7 +226,7 @@ export class Tokenizer {
   /**
    * Trains the model on the lines of files, with its default trainer: 30,000 tokens, 8,000 for
    * Unigram, and no special tokens. Runs on the calling thread; `trainTokenizer` of
-   * `tokenlane/train` has all options and does not block.
+   * `@tokenlane/corpus` has all options and does not block.
    */
   train(files: string[]): void
 }

@@ -8,6 +8,7 @@ export {
   DecodeStream,
   Encoding,
   Limits,
+  LiveText,
   QueueStats,
   TokenlaneError,
   encodingForModel,

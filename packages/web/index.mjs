@@ -6,10 +6,10 @@ import { setPackedModule, setImports } from './dist/core.mjs'
 
 setPackedModule(() => import('./dist/wasm.mjs'))
 setImports({
-  'cl100k_base.tiktoken': () => import('./dist/cl100k_base.mjs'),
-  'o200k_base.tiktoken': () => import('./dist/o200k_base.mjs'),
-  'p50k_base.tiktoken': () => import('./dist/p50k_base.mjs'),
-  'r50k_base.tiktoken': () => import('./dist/r50k_base.mjs'),
+  cl100k_base: () => import('./dist/cl100k_base.mjs'),
+  o200k_base: () => import('./dist/o200k_base.mjs'),
+  p50k_base: () => import('./dist/p50k_base.mjs'),
+  r50k_base: () => import('./dist/r50k_base.mjs'),
 })
 
 export * from './api.mjs'

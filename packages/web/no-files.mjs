@@ -8,4 +8,4 @@ const missing = (name) => () => {
 }
 
 const names = ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']
-setImports(Object.fromEntries(names.map((name) => [`${name}.tiktoken`, missing(name)])))
+setImports(Object.fromEntries(names.map((name) => [name, missing(name)])))

@@ -7,11 +7,11 @@
 
 import fs from 'node:fs'
 
-import { trainTokenizer } from '../../lib/train/index.js'
+import { trainTokenizer } from '@tokenlane/corpus'
 
 const [file, model, vocabSize] = process.argv.slice(2)
 const METASPACE = { type: 'Metaspace', replacement: '▁', prepend_scheme: 'always', split: true }
-/** @type {import('../../lib/train/index.js').TrainOptions} */
+/** @type {import('@tokenlane/corpus').TrainOptions} */
 const options =
   model === 'bpe' ? { like: 'cl100k_base', specialTokens: [] } : { model: 'unigram', preTokenizer: METASPACE }
 const tokenizer = await trainTokenizer({ inputs: file, rows: 'lines', vocabSize: Number(vocabSize), ...options })

@@ -3,7 +3,8 @@
 //
 // usage: npm run maintain -- hostile calls | files | jobs | templates | texts [options]
 //
-// The scripts in hostile/ document what they do and their options.
+// The scripts in hostile/, and jobs.mjs in packages/corpus/test/hostile/, document what they do and
+// their options.
 
 import path from 'node:path'
 
@@ -12,4 +13,5 @@ import { root, run, stop } from '../setup.mjs'
 const [which, ...rest] = process.argv.slice(2)
 if (!['calls', 'files', 'jobs', 'templates', 'texts'].includes(which))
   stop('usage: npm run maintain -- hostile calls | files | jobs | templates | texts [options]')
-process.exit(run(process.execPath, [path.join(root, 'tools', 'check', 'hostile', '', `${which}.mjs`), ...rest]) ? 0 : 1)
+const folder = which === 'jobs' ? ['packages', 'corpus', 'test', 'hostile'] : ['tools', 'check', 'hostile']
+process.exit(run(process.execPath, [path.join(root, ...folder, `${which}.mjs`), ...rest]) ? 0 : 1)

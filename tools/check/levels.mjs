@@ -23,7 +23,8 @@ import { STEP_OPTIONS, Steps } from '../platforms/steps.mjs'
 /** Specs in which texts are encoded, split or decoded. */
 const SPECS = [
   ...named('core', 'encode decode batch outputs stream change service-limits split other-files'),
-  ...['packages/js-tiktoken', 'data/corpus', 'conformance/golden', 'conformance/stream'],
+  ...['packages/js-tiktoken/test/js-tiktoken', 'packages/corpus/test/corpus'],
+  ...['conformance/golden', 'conformance/stream'],
 ]
 /** The specs that run in the emulator, where a spec takes ten times as long. */
 const EMULATED = ['core/encode', 'core/decode', ...goldenSpecs()]

@@ -31,10 +31,11 @@ const SPECS = [
   ...CORE_SPECS,
   ...named('core', 'split split-markdown split-blocks hostile-calls printing models-by-name first-tries queue-stats'),
   ...named('core', 'other-files cpu-levels slices short-texts'),
-  ...named('dropins', 'calls limits js-tiktoken'),
+  ...named('dropins', 'calls limits'),
+  'packages/js-tiktoken/test/js-tiktoken',
   ...named('cli', 'encode-decode-count on-error parquet'),
   ...named('chat', 'templates limits agents'),
-  ...named('data', 'json-field corpus parquet combinations'),
+  ...named('packages/corpus/test', 'json-field corpus parquet combinations'),
   ...named('conformance', 'golden limits stream'),
 ]
 

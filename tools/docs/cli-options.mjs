@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Writes the table of options at the end of docs/guide/cli.md from the commands' help.
+// Writes the table of options at the end of docs/guide/cli.md from the help of tokenlane's own
+// commands.
 //
 //   usage: node tools/docs/cli-options.mjs      (npm run maintain docs-cli)
 
@@ -12,12 +13,11 @@ import { decode } from '../../cli/commands/decode.mjs'
 import { encode } from '../../cli/commands/encode.mjs'
 import { inspect } from '../../cli/commands/inspect.mjs'
 import { split } from '../../cli/commands/split.mjs'
-import { trainCommand } from '../../cli/commands/train.mjs'
 
 const PAGE = new URL('../../docs/guide/cli.md', import.meta.url)
 const HEADING = '## Options\n'
 /** @type {Record<string, { options: Record<string, any> }>} */
-const COMMANDS = { encode, decode, count, split, inspect, bench, train: trainCommand(undefined) }
+const COMMANDS = { encode, decode, count, split, inspect, bench }
 
 /**
  * Replaces the table at the end of the page by the options of the commands. Options with the same

@@ -1,6 +1,7 @@
-// Replaces cli/page/api.mjs in the static site: the page itself gives the answers of the server.
+// Replaces packages/page/page/api.mjs in the static site: the page itself gives the answers of the
+// server.
 
-import { answersOf } from '../../cli/web/answers.mjs'
+import { answersOf } from '../../packages/page/src/answers.mjs'
 import { Tokenizer, encodings } from '../../packages/web/index.mjs'
 
 const DEFAULT_NAMES = ['o200k_base', 'cl100k_base']

@@ -14,13 +14,13 @@ import { build } from 'esbuild'
 import { root, stop } from '../setup.mjs'
 
 const folder = path.resolve(process.argv[2] ?? path.join(root, 'target', 'site'))
-if (!fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs')))
+if (!fs.existsSync(path.join(root, 'packages', 'web', 'dist', 'core.mjs')))
   stop('packages/web/dist is missing: run "npm run maintain -- web" first')
 if (fs.existsSync(folder) && !fs.existsSync(path.join(folder, 'api.mjs')) && fs.readdirSync(folder).length > 0)
   stop(`${folder} has other files than those of a site`)
 
 fs.rmSync(folder, { recursive: true, force: true })
-fs.cpSync(path.join(root, 'cli', 'page'), folder, { recursive: true })
+fs.cpSync(path.join(root, 'packages', 'page', 'page'), folder, { recursive: true })
 await build({
   entryPoints: { api: path.join(root, 'tools', 'docs', 'site-api.mjs') },
   outdir: folder,

@@ -36,14 +36,14 @@ const LIBRARIES = '/usr/aarch64-linux-gnu'
 const SPECS = [
   ...CORE_SPECS,
   ...named('core', 'split memory-pool printing models-by-name queue-stats other-files cpu-levels'),
-  ...named('dropins', 'calls limits js-tiktoken'),
-  ...['hub/downloads', 'data/corpus'],
+  ...named('dropins', 'calls limits'),
+  ...['hub/downloads', 'packages/corpus/test/corpus', 'packages/js-tiktoken/test/js-tiktoken'],
   ...['conformance/limits', 'conformance/stream', ...goldenSpecs()],
 ]
 /** Specs that use vector instructions. They run again with the scalar code. */
 const SCALAR_SPECS = [
   ...named('core', 'encode decode batch outputs stream split other-files'),
-  'data/corpus',
+  'packages/corpus/test/corpus',
   ...goldenSpecs(),
 ]
 

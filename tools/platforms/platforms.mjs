@@ -10,7 +10,7 @@
 //
 // Builds are in target/platforms/built, packages in target/platforms/packages. The builds for
 // Windows use GNU tool chains, and their names say so; the release workflow builds with MSVC. The
-// command writes the sizes of the packages into docs/guide/deployment.md, unless variables change
+// command writes the sizes of the packages into docs/measurements/sizes.md, unless variables change
 // the release profile.
 
 import { spawnSync } from 'node:child_process'
@@ -47,11 +47,15 @@ for (const platform of chosen) {
   problems.push(...wrong.map((what) => `${platform.built}: ${what}`))
   console.log(`   ${((performance.now() - start) / 1e3).toFixed(0)} s`)
 }
-// The whole package has the files of @tokenlane/web. Those that `npm test` builds are larger.
-if (isReleased(path.join(root, 'web', 'dist', 'tokenlane.wasm'))) {
-  const { size, unpackedSize } = packedFolder(root, ['--dry-run'])
+for (const [name, from] of [
+  ['tokenlane', root],
+  ['@tokenlane/web', path.join(root, 'packages', 'web')],
+]) {
+  // What `npm test` builds is larger.
+  if (from !== root && !isReleased(path.join(from, 'dist', 'tokenlane.wasm'))) continue
+  const { size, unpackedSize } = packedFolder(from, ['--dry-run'])
   writeSizes(
-    'tokenlane',
+    name,
     [size, unpackedSize].map((bytes) => (bytes / 1e6).toFixed(1)),
   )
 }
@@ -87,10 +91,10 @@ function packedFolder(cwd, options) {
   return JSON.parse(stdout)[0]
 }
 
-/** Writes the sizes of a package, in MB, and the date into its row of docs/guide/deployment.md. */
+/** Writes the sizes of a package, in MB, and the date into docs/measurements/sizes.md. */
 function writeSizes(name, sizes) {
   if (Object.keys(process.env).some((variable) => variable.startsWith('CARGO_PROFILE_'))) return
-  const file = path.join(root, 'docs', 'guide', 'deployment.md')
+  const file = path.join(root, 'docs', 'measurements', 'sizes.md')
   fs.writeFileSync(
     file,
     withSizes(fs.readFileSync(file, 'utf8'), name, [...sizes, new Date().toISOString().slice(0, 10)]),

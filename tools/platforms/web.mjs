@@ -17,14 +17,13 @@ import zlib from 'node:zlib'
 
 import { build } from 'esbuild'
 
-import { rightLength, tokensOf } from '../data/splits.mjs'
+import { ENCODINGS, packedFile } from '../data/packed-ranks.mjs'
 import { NO_TARGET, root, run, stop } from '../setup.mjs'
 import { Memory } from '../../packages/web/src/addresses.mjs'
 import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
 const TARGET = 'wasm32-unknown-unknown'
-const ENCODINGS = ['r50k_base', 'p50k_base', 'cl100k_base', 'o200k_base']
 /** Without an answer, a download has no end. */
 const MAX_DOWNLOAD_MS = 180_000
 /**
@@ -32,8 +31,6 @@ const MAX_DOWNLOAD_MS = 180_000
  * of them. With a profile of its own, the macros that the addon needs too would be compiled twice.
  */
 const QUICK_LEVELS = { '"*"': 0, 'regex-automata': 0, 'fancy-regex': 0, 'tokenlane-core': 1, 'tokenlane-pattern': 1 }
-/** In a packed rank file, the left part of a token that no merge makes. */
-const NOT_MERGED = 0xff_ffff
 /**
  * The modules of lib/ that depend on the runtime; those of @tokenlane/web with their names replace
  * them.
@@ -64,7 +61,7 @@ const module = fs.readFileSync(path.join(root, 'target', TARGET, profile, 'token
 fs.writeFileSync(path.join(dist, 'tokenlane.wasm'), module)
 writeScript('wasm', gzip(module))
 for (const name of ENCODINGS) {
-  const bytes = gzip(packed(name))
+  const bytes = gzip(fs.readFileSync(packedFile(name)))
   fs.writeFileSync(path.join(dist, `${name}.bin`), bytes)
   writeScript(name, bytes)
 }
@@ -102,35 +99,6 @@ function compile() {
       args.push('--config', `profile.quick.package.${name}.opt-level=${level}`)
   }
   if (!run('cargo', args, { env })) stop('the build of the WebAssembly module failed')
-}
-
-/** A rank file in the form that crates/core/src/load/ranks.rs unpacks. */
-function packed(name) {
-  const ranks = tokensOf(fs.readFileSync(path.join(root, 'encodings', `${name}.tiktoken`)))
-  const tokens = withoutGaps(ranks)
-  const count = tokens.length
-  const columns = Buffer.alloc(6 * count)
-  const notMerged = []
-  tokens.forEach((token, rank) => {
-    const right = token === undefined ? 0 : rightLength(token, ranks)
-    const parts = [ranks.get(token?.slice(0, -right)), ranks.get(token?.slice(-right))]
-    if (right > 0 && !parts.every((part) => part < rank)) stop(`${name} has a token before its parts: ${rank}`)
-    if (right === 0) notMerged.push(Buffer.from(token ?? '', 'latin1'))
-    const numbers = right === 0 ? [NOT_MERGED, token?.length ?? 0] : parts
-    numbers.forEach((number, side) => {
-      for (let byte = 0; byte < 3; byte++) columns[(3 * side + byte) * count + rank] = number >> (8 * byte)
-    })
-  })
-  const head = Buffer.alloc(4)
-  head.writeUInt32LE(count)
-  return Buffer.concat([Buffer.from('\0tlranks'), head, columns, ...notMerged])
-}
-
-/** The tokens by rank; undefined for a rank without a token. */
-function withoutGaps(ranks) {
-  const tokens = []
-  for (const [token, rank] of ranks) tokens[rank] = token
-  return Array.from(tokens)
 }
 
 /** What `lib/` needs before an instance exists, from the module itself. */

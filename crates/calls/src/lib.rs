@@ -9,4 +9,5 @@ pub mod definition;
 pub mod error;
 pub mod facts;
 pub mod options;
+pub mod part;
 pub mod split;

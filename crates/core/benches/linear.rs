@@ -1,12 +1,13 @@
-//! One text of a kind, for counting instructions. `tools/bench/linear.mjs` runs it under callgrind
-//! (valgrind) and reads the counts between two calls of [`mark`].
+//! Texts of several kinds, for counting instructions. `tools/bench/linear.mjs` runs it under
+//! callgrind (valgrind) and reads the counts between two calls of [`mark`].
 //!
-//! Usage: `linear TOKENIZER TEXT CHARACTERS`. TOKENIZER is a file, the name of a bundled encoding,
-//! or `permuted:SEED`: a vocabulary without a pre-tokenizer whose merges are in a random order.
-//! TEXT is a name of [`text`].
+//! Usage: `linear TOKENIZER CHARACTERS TEXT...`. TOKENIZER is a file; the name of a bundled
+//! encoding; `whole:FILE`, a tokenizer.json without its pre-tokenizer; or `permuted:SEED`, a
+//! vocabulary without a pre-tokenizer whose merges are in a random order. TEXT is a name of
+//! [`text`].
 //!
-//! The measured parts, in order: the text in a hundred parts; all of it. Both start with an empty
-//! cache, and their tokens are discarded.
+//! The measured parts, in order, for each text: the text in parts of [`PART`] characters; all of
+//! it. Both start with an empty cache, and their tokens are discarded.
 
 mod common;
 
@@ -21,7 +22,8 @@ use common::{Outcome, encoding, options, texts};
 
 /// The word cache of each worker, in bytes.
 const CACHE: usize = 8 << 20;
-const PARTS: usize = 100;
+/// The characters of a part.
+const PART: usize = 10_000;
 /// The tokens of a permuted vocabulary.
 const PERMUTED_TOKENS: usize = 3000;
 
@@ -83,22 +85,28 @@ fn permuted(seed: u64) -> Outcome<Tokenizer> {
     Ok(Tokenizer::from_tokenizer_json(file.to_string().as_bytes())?)
 }
 
+/// A tokenizer.json without its pre-tokenizer.
+fn whole(file: &str) -> Outcome<Tokenizer> {
+    let mut file: Value = serde_json::from_slice(&std::fs::read(file)?)?;
+    file["pre_tokenizer"] = Value::Null;
+    Ok(Tokenizer::from_tokenizer_json(file.to_string().as_bytes())?)
+}
+
 fn tokenizer(name: &str) -> Outcome<Tokenizer> {
-    Ok(match name.strip_prefix("permuted:") {
-        Some(seed) => permuted(seed.parse()?)?,
-        None if std::fs::exists(name)? => Tokenizer::from_bytes(&std::fs::read(name)?)?,
-        None => encoding(name)?.0,
+    Ok(match name.split_once(':') {
+        Some(("permuted", seed)) => permuted(seed.parse()?)?,
+        Some(("whole", file)) => whole(file)?,
+        _ if std::fs::exists(name)? => Tokenizer::from_bytes(&std::fs::read(name)?)?,
+        _ => encoding(name)?.0,
     })
 }
 
-fn main() -> Outcome<()> {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let [name, kind, count] = &args[..] else { return Err("usage: linear TOKENIZER TEXT CHARACTERS".into()) };
-    let (tokenizer, text) = (tokenizer(name)?, text(kind, count.parse()?)?);
-    let ends = text.char_indices().map(|(at, _)| at).step_by((text.chars().count() / PARTS).max(1)).skip(1);
+/// Measures one text and prints the number of tokens of its parts and of all of it.
+fn measure(tokenizer: &Tokenizer, text: &str) -> Outcome<()> {
+    let ends = text.char_indices().map(|(at, _)| at).step_by(PART).skip(1);
     let ends: Vec<usize> = ends.chain([text.len()]).collect();
     let options: EncodeOptions = options();
-    let mut worker = Worker::new(&tokenizer, &options, CACHE)?;
+    let mut worker = Worker::new(tokenizer, &options, CACHE)?;
     let (mut start, mut parts) = (0, 0);
     mark();
     for end in ends {
@@ -106,10 +114,17 @@ fn main() -> Outcome<()> {
         start = end;
     }
     mark();
-    let mut worker = Worker::new(&tokenizer, &options, CACHE)?;
+    let mut worker = Worker::new(tokenizer, &options, CACHE)?;
     mark();
-    let all = black_box(worker.encode(&text)?);
+    let all = black_box(worker.encode(text)?);
     mark();
     println!("{parts} {all}");
     Ok(())
+}
+
+fn main() -> Outcome<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [name, count, kinds @ ..] = &args[..] else { return Err("usage: linear TOKENIZER CHARACTERS TEXT...".into()) };
+    let (tokenizer, count) = (tokenizer(name)?, count.parse()?);
+    kinds.iter().try_for_each(|kind| measure(&tokenizer, &text(kind, count)?))
 }

@@ -82,6 +82,9 @@ impl TokenLens {
 pub(crate) struct TokenReach {
     /// The number of bytes of the longest token of the model.
     pub(crate) longest: usize,
+    /// The maximum number of bytes of normalized text, other than white space, that one token
+    /// covers if it spells them.
+    pub(crate) longest_cover: usize,
     /// The maximum number of bytes of text that one token can cover, including the effect of
     /// normalization. `None` if text can vanish, or if many characters can become one unknown
     /// token.

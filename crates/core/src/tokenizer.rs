@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
-use crate::added_tokens::AddedToken;
+use crate::added_tokens::{AddedToken, Policy};
 use crate::bpe::word_cache::{GrowthMemory, WordCache};
 use crate::budget::Budget;
 use crate::decoder::from_utf8_lossy;
@@ -47,11 +47,18 @@ pub struct Tokenizer {
     states: EncoderStates,
     /// The result of [`Self::max_bytes_per_token`], computed on first use.
     pub(crate) token_reach: OnceLock<TokenReach>,
+    /// The result of [`Self::has_crossing_tokens`], computed on first use.
+    pub(crate) crossing_tokens: OnceLock<bool>,
 }
 
 impl Tokenizer {
     pub(crate) fn new(pipeline: Pipeline) -> Self {
-        Self { pipeline, states: EncoderStates::default(), token_reach: OnceLock::new() }
+        Self {
+            pipeline,
+            states: EncoderStates::default(),
+            token_reach: OnceLock::new(),
+            crossing_tokens: OnceLock::new(),
+        }
     }
 
     /// Loads a tokenizer from the bytes of a file. The format is recognized by its content.
@@ -174,7 +181,7 @@ impl Tokenizer {
         let visited = self.with_encoder(|encoder| {
             texts.into_iter().enumerate().try_for_each(|(index, text)| {
                 number = index;
-                encoder.each_word(text.to_utf8(&mut buffer)?, &mut visit)
+                encoder.each_word(text.to_utf8(&mut buffer)?, &Policy::Parse, &mut visit)
             })
         });
         visited.map_err(|error: EncodeError| (number, error))

@@ -1,20 +1,21 @@
 //! Whether a text is within a limit of tokens.
 //!
 //! If every token covers at most a known number of bytes, a text that is long enough exceeds the
-//! limit without being encoded. Otherwise encoding stops when there are enough tokens. Where a text
-//! is normalized as a whole before it is encoded, its start can show that it has enough.
+//! limit without being encoded. Otherwise starts of the text are tried, each longer than the one
+//! before: the tokens up to a place that no token crosses, and the fewest tokens that
+//! [`crate::min_tokens`] proves. If no start shows it, encoding stops when there are enough tokens.
 
 use crate::batch::row_chunks::first_chunk;
-use crate::budget::Budget;
 use crate::encoder::{Plan, Request, Source};
 use crate::error::EncodeError;
-use crate::model::Model;
-use crate::normalizer::Normalizer;
 use crate::options::EncodeOptions;
 use crate::text::Text;
 use crate::token_lens::TokenReach;
 use crate::tokenizer::Tokenizer;
 use crate::vocab::TokenForm;
+
+/// The starts that are read grow by this factor until one shows that the text has too many tokens.
+const GROWTH: usize = 8;
 
 impl Tokenizer {
     /// Whether a text has at most `limit` tokens, as [`Self::count`] counts them. Reads the text
@@ -24,17 +25,24 @@ impl Tokenizer {
             return Ok(false);
         }
         let plan = self.count_plan(options)?;
-        let start = Self::start_len(limit);
-        if text.weight() / 2 > start && self.starts_beyond(text.slice(0, start), limit, &plan) {
+        if Self::start_lens(text.weight(), limit).any(|start| self.starts_beyond(text.slice(0, start), limit, &plan)) {
             return Ok(false);
         }
+        self.counts_within(text, limit, options)
+    }
+
+    /// Like [`Self::is_within`]. Starts to encode at once, for a text whose starts show nothing.
+    pub fn counts_within(&self, text: Text<'_>, limit: usize, options: &EncodeOptions) -> Result<bool, EncodeError> {
+        let plan = self.count_plan(options)?;
         self.with_encoder(|encoder| Ok(encoder.count(text, &mut Request::up_to(&plan, limit))? <= limit))
     }
 
-    /// The length of the start of a text, in its units, that nearly always shows that the text has
-    /// more than `limit` tokens.
-    pub fn start_len(limit: usize) -> usize {
-        limit.saturating_add(64).saturating_mul(256)
+    /// The lengths of starts of a text of `length` units. The first ones nearly always show that
+    /// the text has more than `limit` tokens, so the rest of it need not be read.
+    pub fn start_lens(length: usize, limit: usize) -> impl Iterator<Item = usize> {
+        let first = limit.saturating_add(64).saturating_mul(256);
+        std::iter::successors(Some(first), |start| start.checked_mul(GROWTH))
+            .take_while(move |&start| start < length / 2)
     }
 
     /// Whether every text that starts like this has more than `limit` tokens. False if that depends
@@ -52,24 +60,12 @@ impl Tokenizer {
         if let Some(text) = first_chunk(self, plan, start) {
             let chunk = Source::Chunk { text, is_first: true, is_last: false };
             let mut request = Request::up_to(plan, limit);
-            return self.with_encoder(|encoder| encoder.count(chunk, &mut request)).is_ok_and(|count| count > limit);
-        }
-        let pipeline = &self.pipeline;
-        let (Some(Normalizer::SentencePiece(normalizer)), Model::SentencePiece(model)) =
-            (&pipeline.normalizer, &*pipeline.model)
-        else {
-            return false;
-        };
-        // Added tokens divide a text before it is normalized.
-        if !model.keeps_known_characters() || !pipeline.parts.added_tokens.tokens().is_empty() {
-            return false;
+            if self.with_encoder(|encoder| encoder.count(chunk, &mut request)).is_ok_and(|count| count > limit) {
+                return true;
+            }
         }
         let mut buffer = String::new();
-        let Ok(text) = start.to_utf8(&mut buffer) else { return false };
-        let vocab = &pipeline.parts.vocab;
-        let is_known = |c: char| vocab.id(c.encode_utf8(&mut [0; 4]).as_bytes()).is_some_and(|id| model.is_normal(id));
-        let enough = limit.saturating_mul(self.token_reach().longest);
-        normalizer.known_bytes(text, enough, &mut Budget::of_text(text.len()), is_known) > enough
+        start.to_utf8(&mut buffer).is_ok_and(|start| self.min_tokens(start, &plan.policy, limit) > limit)
     }
 
     /// Whether every text of this many bytes has more than `limit` tokens. False if that depends on
@@ -85,10 +81,11 @@ impl Tokenizer {
         self.token_reach().max_bytes?.checked_mul(tokens)
     }
 
-    fn token_reach(&self) -> &TokenReach {
+    pub(crate) fn token_reach(&self) -> &TokenReach {
         self.token_reach.get_or_init(|| {
             let longest = self.pipeline.parts.vocab.iter().map(|(token, _)| token.len()).max().unwrap_or(0);
-            TokenReach { longest, max_bytes: self.max_bytes_per_token() }
+            let longest_cover = self.compute_longest_cover(longest);
+            TokenReach { longest, longest_cover, max_bytes: self.max_bytes_per_token() }
         })
     }
 

@@ -167,6 +167,32 @@ impl Regex {
     }
 }
 
+/// Whether the source of a regular expression may have assertions or references. Only the
+/// constructs that most expressions consist of are read; any other counts as such.
+fn looks_around(source: &str) -> bool {
+    let mut characters = source.chars().peekable();
+    let mut before = ' ';
+    while let Some(character) = characters.next() {
+        let is_plain = match character {
+            '\\' => characters
+                .next()
+                .is_some_and(|escaped| "sSdDwWpPrnt".contains(escaped) || escaped.is_ascii_punctuation()),
+            '^' => before == '[',
+            '$' => false,
+            '(' if characters.next_if_eq(&'?').is_some() => {
+                characters.next_if_eq(&'i');
+                characters.next() == Some(':')
+            }
+            _ => true,
+        };
+        if !is_plain {
+            return true;
+        }
+        before = character;
+    }
+    false
+}
+
 impl Pattern {
     /// Compiles a regular expression.
     pub fn new(source: &str, dialect: Dialect) -> Result<Self, CompileError> {
@@ -224,6 +250,15 @@ impl Pattern {
             }
             Matcher::String(finder) => Ok(finder.find(text.as_bytes()).is_some()),
         }
+    }
+
+    /// Whether a character of a text is certainly in a match, whatever is around it: it is a match
+    /// alone, and the expression has neither assertions nor empty matches.
+    pub fn matches_anywhere(&self, character: char) -> bool {
+        const STEPS: u64 = 1 << 12;
+        !self.can_be_empty()
+            && self.as_regex().is_some_and(|source| !looks_around(source))
+            && self.is_match(character.encode_utf8(&mut [0; 4]), &mut { STEPS }).unwrap_or(false)
     }
 
     /// Calls `found` with every match, from left to right. An empty match directly after another

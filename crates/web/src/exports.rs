@@ -15,6 +15,7 @@ use tokenlane_calls::definition::{Definition, EncodingDefinition, LoadOptions};
 use tokenlane_calls::error::{Class, Failure};
 use tokenlane_calls::facts::Facts;
 use tokenlane_calls::options::{self, COLUMNS};
+use tokenlane_calls::part::{self, TextPartRequest};
 use tokenlane_calls::split::{self, SplitRequest};
 use tokenlane_core::batch::{self, BatchError, RunOptions};
 use tokenlane_core::memory::OutOfMemory;
@@ -244,6 +245,20 @@ pub extern "C" fn split(tokenizer: u32, kind: u32, length: u32, flags: u32, extr
         let tokenizer = instance.tokenizers.get(tokenizer)?;
         let pieces = split::pieces(tokenizer, text, &options, &request, None)?;
         instance.give(Value::Words(pieces));
+        Ok(0)
+    })
+}
+
+/// Encodes a part of a text. `options` is the length of the extra options and the request, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn encode_part(tokenizer: u32, kind: u32, length: u32, flags: u32, extra: u32, request: u32) -> i32 {
+    call(|instance, input| {
+        let (text, bytes) = text(input, kind, length)?;
+        let options = options::encode_options(flags, input.extra(bytes, extra)?, Columns::NONE);
+        let before = crate::input::aligned(bytes) + extra as usize;
+        let request: TextPartRequest = input.json(before, request as usize)?;
+        let words = part::encode(instance.tokenizers.get(tokenizer)?, text, &options, &request)?;
+        instance.give(Value::Words(words));
         Ok(0)
     })
 }

@@ -8,12 +8,12 @@ const { encodingPath } = require('../../package-root.js')
 const fs = require('node:fs')
 
 const { Tokenizer } = require('../../tokenizer.js')
+const { rankText } = require('./rank-text.js')
 
 module.exports = {
   Tokenizer,
   /** The pattern, the special tokens and the name of the rank file of an encoding. */
   encodingDefinition: (name) => native.encodingDefinition(name),
   openFile: (file, options) => Tokenizer.fromFileSync(encodingPath(file), options),
-  /** One line of base64 and rank for each token. */
-  readFile: (file) => fs.readFileSync(encodingPath(file), 'latin1'),
+  readFile: (file) => rankText(fs.readFileSync(encodingPath(file))),
 }

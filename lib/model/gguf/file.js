@@ -2,10 +2,9 @@
 
 // Reads the metadata of a GGUF file on disk. Only its first bytes are read, however large it is.
 
-const { error } = require('../../errors.js')
 const { readStart, readStartSync } = require('../../regular-file.js')
 const { step } = require('../../steps.js')
-const { MAX_BYTES, cut, isGguf, metadataOf } = require('./metadata.js')
+const { MAX_BYTES, isGguf, metadataOf, unended } = require('./metadata.js')
 
 /** Bytes of the first read, and how many times as much the next one reads. */
 const FIRST_BYTES = 4 * 2 ** 20
@@ -38,13 +37,9 @@ function* ggufOf(file) {
   for (let wanted = FIRST_BYTES; ; wanted = Math.min(wanted * GROWTH, MAX_BYTES)) {
     const bytes = yield* startOf(file, wanted)
     if (bytes === undefined) return undefined
-    const metadata = isGguf(bytes) ? metadataOf(bytes) : undefined
+    const metadata = isGguf(bytes) ? yield* metadataOf(bytes) : undefined
     if (metadata !== undefined) return { ...metadata, bytes: bytes.subarray(0, metadata.length) }
-    if (bytes.length < wanted) throw cut()
-    if (wanted === MAX_BYTES) {
-      const message = `the metadata of the GGUF file has more than ${MAX_BYTES} bytes`
-      throw error('ERR_TOKENLANE_TOO_LARGE', message)
-    }
+    if (bytes.length < wanted || wanted === MAX_BYTES) throw unended(bytes.length)
   }
 }
 

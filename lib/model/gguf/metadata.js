@@ -6,6 +6,8 @@
 // hundreds of thousands of them.
 
 const { error } = require('../../errors.js')
+const { inTurns, step } = require('../../steps.js')
+const { copyOfBytes } = require('../../texts.js')
 
 /** Bytes of metadata. The largest vocabularies have a quarter of this. */
 const MAX_BYTES = 64 * 2 ** 20
@@ -140,16 +142,16 @@ class Reader {
     return this.#bytes.subarray(at, at + length)
   }
 
-  value(type, key) {
+  *value(type, key) {
     if (type === TEXT) return textOrBytes(this.text(key))
-    if (type === LIST) return this.#list(key)
+    if (type === LIST) return yield* this.#list(key)
     if (SIZES[type] === undefined) throw broken(`has a value of the unknown type ${type}: ${key}`)
     return type === FLAG ? this.number(type) !== 0 : this.number(type)
   }
 
-  #list(key) {
+  *#list(key) {
     const type = this.number(4)
-    if (type === TEXT) return this.#texts(key)
+    if (type === TEXT) return yield* this.#texts(key)
     const size = SIZES[type]
     if (size === undefined) throw broken(`has a list of the type ${type}, which is not supported: ${key}`)
     const length = this.length(key, size)
@@ -162,15 +164,14 @@ class Reader {
     }
   }
 
-  #texts(key) {
+  *#texts(key) {
     const length = this.length(key, 8)
     if (length * 8 > this.#bytes.length - this.at) throw MORE
     const [starts, ends, start] = [new Uint32Array(length), new Uint32Array(length), this.at]
-    for (let index = 0; index < length; index++) {
-      const count = this.length(key)
-      starts[index] = this.#take(count)
+    yield* inTurns(length, (index) => {
+      starts[index] = this.#take(this.length(key))
       ends[index] = this.at
-    }
+    })
     return new Texts(key, this.#bytes, starts, ends, start)
   }
 }
@@ -181,22 +182,22 @@ class Reader {
  * The metadata of a file of which `bytes` are the start, as values by key, the number of bytes that
  * they take, and their byte order; undefined if the bytes end before the metadata does. A number
  * is a Number, a text a string (its bytes if they are not UTF-8), a list of texts a Texts, another
- * list { length, at(index), bytes }.
+ * list { length, at(index), bytes }. This is work of lib/steps.js.
  *
  * @param {Uint8Array} bytes which start like a GGUF file
- * @returns {Metadata | undefined}
+ * @returns {Generator<any, Metadata | undefined, any>}
  */
-function metadataOf(bytes) {
+function* metadataOf(bytes) {
   const reader = new Reader(bytes)
   try {
-    return { values: read(reader), length: reader.at, isLittle: reader.isLittle }
+    return { values: yield* read(reader), length: reader.at, isLittle: reader.isLittle }
   } catch (failure) {
     if (failure !== MORE) throw failure
     return undefined
   }
 }
 
-function read(reader) {
+function* read(reader) {
   const version = reader.version()
   if (version !== 2 && version !== 3) {
     const message = `the GGUF file has the version ${version}: versions 2 and 3 are supported`
@@ -211,18 +212,32 @@ function read(reader) {
   for (let index = 0; index < count; index++) {
     const key = utf8(reader.text(`key ${index}`, MAX_KEY_BYTES), () => `key ${index}`)
     if (values.has(key)) throw broken(`has the key ${key} twice`)
-    values.set(key, reader.value(reader.number(4), key))
+    values.set(key, yield* reader.value(reader.number(4), key))
   }
   return values
 }
 
-const cut = () => broken('ends within its metadata: is it cut off?')
+/** The error for metadata that do not end within the first `length` bytes. */
+const unended = (length) =>
+  length < MAX_BYTES
+    ? broken('ends within its metadata: is it cut off?')
+    : error('ERR_TOKENLANE_TOO_LARGE', `the metadata of the GGUF file has more than ${MAX_BYTES} bytes`)
 
-/** The metadata of a file that is in memory, or of its first bytes. */
-function wholeMetadata(bytes) {
-  const metadata = metadataOf(bytes)
-  if (metadata === undefined) throw cut()
+/**
+ * The metadata of a file that is in memory. The caller may change it while the call waits.
+ *
+ * @returns {Generator<any, Metadata, any>}
+ */
+function* wholeMetadata(file) {
+  const start = file.subarray(0, MAX_BYTES)
+  const metadata = yield* metadataOf(
+    yield step(
+      () => start,
+      () => copyOfBytes(start),
+    ),
+  )
+  if (metadata === undefined) throw unended(start.length)
   return metadata
 }
 
-module.exports = { MAX_BYTES, broken, cut, isGguf, metadataOf, wholeMetadata }
+module.exports = { MAX_BYTES, broken, isGguf, metadataOf, unended, wholeMetadata }

@@ -6,6 +6,7 @@
 // six times as long, except for the few tokens that stand around texts.
 
 const { error } = require('../../errors.js')
+const { TURN, inTurns } = require('../../steps.js')
 const { decoders, normalizers, preTokenizers, template } = require('../components.js')
 const { broken } = require('./metadata.js')
 const { GPT2, preTokenizerOf } = require('./patterns.js')
@@ -155,11 +156,11 @@ const isNumbers = (value) => value.bytes instanceof Uint8Array && typeof value.a
 
 /**
  * The tokenizer of the metadata of a GGUF file: the bytes that the addon loads, what a
- * tokenizer_config.json would say, and the chat templates.
+ * tokenizer_config.json would say, and the chat templates. This is work of lib/steps.js.
  *
  * @param {{ values: Map<string, any>, isLittle: boolean }} metadata
  */
-function tokenizerOf({ values, isLittle }) {
+function* tokenizerOf({ values, isLittle }) {
   const file = new GgufFile(values)
   const build = MODELS[file.model]
   if (build === undefined) {
@@ -169,18 +170,19 @@ function tokenizerOf({ values, isLittle }) {
   }
   const { config, templates } = file
   const { note, ...settings } = build(file)
-  return { bytes: packed(file, { kind: file.model, little: isLittle, ...settings }), note, config, templates }
+  const bytes = yield* packed(file, { kind: file.model, little: isLittle, ...settings })
+  return { bytes, note, config, templates }
 }
 
 const short = (name) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
 /** The header of a packed file with the lists behind it. */
-function packed(file, { scores = undefined, merges = undefined, charsmap = undefined, ...settings }) {
+function* packed(file, { scores = undefined, merges = undefined, charsmap = undefined, ...settings }) {
   const { tokens } = file
   const rawScores = new Uint8Array(4 * tokens.length)
   const view = new DataView(rawScores.buffer)
-  if (scores !== undefined) for (let id = 0; id < tokens.length; id++) view.setFloat32(4 * id, scores.at(id), true)
-  const lists = [tokens.raw, flagsOf(file), rawScores, merges?.raw ?? NONE, charsmap ?? NONE]
+  if (scores !== undefined) yield* inTurns(tokens.length, (id) => view.setFloat32(4 * id, scores.at(id), true))
+  const lists = [tokens.raw, yield* flagsOf(file), rawScores, merges?.raw ?? NONE, charsmap ?? NONE]
   const header = ENCODER.encode(
     JSON.stringify({
       unknown: file.special('unk') ?? null,
@@ -203,14 +205,20 @@ function packed(file, { scores = undefined, merges = undefined, charsmap = undef
   )
   const length = new Uint8Array(4)
   new DataView(length.buffer).setUint32(0, header.length, true)
-  return concat([PACKED, length, header, ...lists])
+  return yield* concat([PACKED, length, header, ...lists])
 }
 
-function concat(parts) {
+/** Bytes that are copied before the event loop has its turn. */
+const BLOCK = 4 * 2 ** 20
+
+function* concat(parts) {
   const bytes = new Uint8Array(parts.reduce((total, { length }) => total + length, 0))
   let at = 0
   for (const part of parts) {
-    bytes.set(part, at)
+    for (let from = 0; from < part.length; from += BLOCK) {
+      bytes.set(part.subarray(from, from + BLOCK), at + from)
+      if (from + BLOCK < part.length) yield TURN
+    }
     at += part.length
   }
   return bytes

@@ -4,6 +4,7 @@
 // names, because files type them in different ways.
 
 const { error } = require('../../errors.js')
+const { inTurns } = require('../../steps.js')
 
 /** The values of `tokenizer.ggml.token_type`, which are those of SentencePiece. */
 const [NORMAL, UNKNOWN, CONTROL, USER_DEFINED, , BYTE] = [1, 2, 3, 4, 5, 6]
@@ -98,37 +99,34 @@ const STRIPPING = [
   },
 ]
 
-/** The ids of the tokens that llama.cpp knows by their names. */
-function namedIds(file) {
-  const { starts, ends, bytes } = file.tokens
+/** How a token of each type is found in texts. */
+const FOUND = { [UNKNOWN]: SPECIAL, [CONTROL]: SPECIAL, [USER_DEFINED]: ORDINARY }
+const FLAGS = Array.from({ length: BYTE + 1 }, (_, type) => (type >= NORMAL ? type | (FOUND[type] ?? 0) : 0))
+
+/**
+ * A byte for each token: its type, and how it is found in texts. This is work of lib/steps.js.
+ *
+ * @returns {Generator<any, Uint8Array, any>}
+ */
+function* flagsOf(file) {
+  const { length, starts, ends, bytes } = file.tokens
+  const types = file.numbers('tokenizer.ggml.token_type')
+  const flags = new Uint8Array(length)
+  /** The ids of the tokens that llama.cpp knows by their names. */
   const ids = new Map()
-  for (let id = 0; id < file.tokens.length; id++) {
-    if (!FIRST_BYTES.has(bytes[starts[id]]) || !LENGTHS.has(ends[id] - starts[id])) continue
+  yield* inTurns(length, (id) => {
+    flags[id] = FLAGS[types === undefined ? NORMAL : types.at(id)] ?? 0
+    if (!FIRST_BYTES.has(bytes[starts[id]]) || !LENGTHS.has(ends[id] - starts[id])) return
     const text = file.tokens.text(id)
     if (NAMES.has(text)) ids.set(text, id)
-  }
-  return ids
-}
-
-/** A byte for each token: its type, and how it is found in texts. */
-function flagsOf(file) {
-  const count = file.tokens.length
-  const types = file.numbers('tokenizer.ggml.token_type')
-  const flags = new Uint8Array(count)
-  for (let id = 0; id < count; id++) {
-    const type = types === undefined ? NORMAL : types.at(id)
-    const isListed = type >= NORMAL && type <= BYTE
-    const found = { [UNKNOWN]: SPECIAL, [CONTROL]: SPECIAL, [USER_DEFINED]: ORDINARY }[type] ?? 0
-    flags[id] = isListed ? type | found : 0
-  }
-  override(file, flags)
-  strip(file, flags)
+  })
+  override(file, flags, ids)
+  yield* strip(file, flags)
   return flags
 }
 
 /** Changes how tokens are found that llama.cpp knows by their names, in its order. */
-function override(file, flags) {
-  const ids = namedIds(file)
+function override(file, flags, ids) {
   const set = (name, found) => {
     const id = ids.get(name)
     if (id !== undefined) flags[id] = (flags[id] & 0x0f) | found
@@ -149,7 +147,7 @@ function override(file, flags) {
 }
 
 /** Marks the sides on which tokens take white space. */
-function strip(file, flags) {
+function* strip(file, flags) {
   const names = {
     name: (file.text('general.name') ?? '').toLowerCase(),
     pre: file.text('tokenizer.ggml.pre') ?? '',
@@ -157,14 +155,14 @@ function strip(file, flags) {
   }
   const sideOf = STRIPPING.find(({ is }) => is(names))?.side
   let added = 0
-  for (let id = 0; id < flags.length; id++) {
-    if ((flags[id] & (SPECIAL | ORDINARY)) === 0) continue
+  yield* inTurns(flags.length, (id) => {
+    if ((flags[id] & (SPECIAL | ORDINARY)) === 0) return
     if (++added > MAX_ADDED_TOKENS) {
       const message = `the GGUF file has more than ${MAX_ADDED_TOKENS} control tokens`
       throw error('ERR_TOKENLANE_TOO_LARGE', message)
     }
     if (sideOf !== undefined) flags[id] |= sideOf(file.tokenText(id))
-  }
+  })
 }
 
 module.exports = { flagsOf }

@@ -157,14 +157,18 @@ const truncate = (handle, text, limit, flags, extra, result) =>
     return null
   })
 
-function split(handle, text, flags, extra, request) {
+/** A call with a request: split or encode_part. */
+const requestCall = (name) => (handle, text, flags, extra, request) => {
   const json = jsonOf(request)
   return unitsCall(handle, text, extra, (instance, id, kind, length, optionBytes, end) => {
     const requestBytes = instance.writeJson(json, end)
-    instance.check(instance.exports.split(id, kind, length, flags, optionBytes, requestBytes))
+    instance.check(instance.exports[name](id, kind, length, flags, optionBytes, requestBytes))
     return instance.value()
   })
 }
+
+const split = requestCall('split')
+const encodePart = requestCall('encode_part')
 
 const decoded = (handle, ids, skip, raw) =>
   using(handle, (instance, id, exports) => {
@@ -416,6 +420,7 @@ export default {
   column,
   numbers: (handle, text, pair, flags, extra) => column(handle, text, pair, flags, extra, NUMBERS),
   count,
+  encodePart,
   isWithin,
   encodeInto,
   truncate,

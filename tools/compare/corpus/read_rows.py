@@ -39,7 +39,7 @@ TEMPLATE = """{% for m in messages %}{{ m.role + ': ' }}{% if m.role == 'assista
 {{- m.content }}{% endgeneration %}{% else %}{{ m.content }}{% endif %}{{ '\\n' }}{% endfor %}"""
 WORDS = "the a model weights 12 3.5 été 漢字 テスト 😀 \n\n { } x_y <b> import return of and to in".split(" ")
 PACK = 128
-ROWS = """import { openTokens } from 'tokenlane/corpus'
+ROWS = """import { openTokens } from '@tokenlane/corpus'
 const tokens = await openTokens(process.argv[1])
 for await (const { index, ...row } of tokens.rows({ shuffle: 5, documents: true }))
   console.log(JSON.stringify({ index, ...Object.fromEntries(Object.entries(row).map(([k, v]) => [k, [...v]])) }))"""

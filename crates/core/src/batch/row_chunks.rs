@@ -1,23 +1,13 @@
 //! Splits long texts into chunks, so that several workers can share a text and the tokens of a
 //! chunk stay in the processor's cache.
 //!
-//! A text is split before a space between two letters. Every scanner starts a word there, whatever
-//! precedes it (`pretokenizer::scanner` has a test of that), and the tokens of a word do not depend
-//! on other words. The same is true of segmenters. So the ids of the chunks, concatenated, are the
-//! ids of the text, unless another component looks across the boundary. Two can:
-//!
-//! - A normalizer. NFC is safe, because it keeps spaces and composes nothing with them. So are the
-//!   normalizers that a segmenter replaces. With any other normalizer, texts are not split.
-//! - An added token whose content contains a space, or that ends with a letter and consumes the
-//!   space after it (`rstrip`). With such a token, texts are not split.
+//! A text is split at [cuts](crate::cuts), where no token crosses.
 
+use crate::cuts::Cuts;
 use crate::encoder::{Plan, Source};
 use crate::encoding::Columns;
 use crate::memory::fallible::with_capacity;
 use crate::memory::{Grow, OutOfMemory};
-use crate::normalizer::{Form, Normalizer};
-use crate::post_processor::draft::RunTokens;
-use crate::pretokenizer::unicode::{CLASSES, LETTER};
 use crate::text::{Input, MAX_CHARACTER_BYTES, Sequence, Text};
 use crate::tokenizer::Tokenizer;
 
@@ -64,7 +54,7 @@ pub(crate) fn split_rows<'a>(
     size: usize,
     rows: impl Iterator<Item = Input<'a>>,
 ) -> Result<Vec<RowChunk<'a>>, OutOfMemory> {
-    let mut splits = None;
+    let mut cuts = None;
     let mut chunks = with_capacity(rows.size_hint().0)?;
     for (row, input) in rows.enumerate() {
         let text = match input {
@@ -75,8 +65,8 @@ pub(crate) fn split_rows<'a>(
                 continue;
             }
         };
-        let splits = *splits.get_or_insert_with(|| can_split(tokenizer, plan));
-        let ends = if splits { chunk_ends(text, size) } else { vec![] };
+        let cuts = *cuts.get_or_insert_with(|| cuts_of_ids(tokenizer, plan));
+        let ends = cuts.map_or_else(Vec::new, |cuts| chunk_ends(cuts, text, size));
         let mut start = 0;
         chunks.try_grow(ends.len() + 1)?;
         for end in ends {
@@ -89,45 +79,27 @@ pub(crate) fn split_rows<'a>(
     Ok(chunks)
 }
 
-/// Whether the ids of a text are the ids of its chunks, concatenated. See the module documentation.
-fn can_split(tokenizer: &Tokenizer, plan: &Plan) -> bool {
-    // Columns, truncation and padding depend on what precedes a chunk.
+/// The cuts of texts of which only ids are requested, without truncation and padding: these, and
+/// columns, depend on what precedes a chunk.
+fn cuts_of_ids<'a>(tokenizer: &'a Tokenizer, plan: &Plan) -> Option<Cuts<'a>> {
     let ids_only = plan.columns == Columns::NONE && plan.truncation.is_none() && plan.padding.is_none();
-    let is_text = |run: &RunTokens| matches!(run, RunTokens::Text { .. });
-    let layout = tokenizer.pipeline.post_processor.layout(false, plan.add_special_tokens);
-    let one_text =
-        layout.is_ok_and(|layout| layout.pieces.iter().filter(|piece| is_text(&piece.run.tokens)).count() == 1);
-    let scans = tokenizer.pipeline.scanner.is_some()
-        && tokenizer.pipeline.pretokenizer.stages.is_empty()
-        && matches!(tokenizer.pipeline.normalizer, None | Some(Normalizer::Form(Form::Nfc)));
-    let starts_words_at_spaces = scans || tokenizer.pipeline.segmenter.is_some();
-    let crosses_boundary = |content: &str, takes_space: bool| {
-        content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
-    };
-    let tokens = tokenizer.pipeline.parts.added_tokens.tokens();
-    ids_only
-        && one_text
-        && starts_words_at_spaces
-        && !tokens.iter().any(|token| crosses_boundary(&token.content, token.rstrip))
+    Cuts::of(tokenizer, plan).filter(|_| ids_only)
 }
 
 /// A start of a text, near the end of the start that is given, whose ids are the first ids of the
 /// text. `None` if there is none near, or if the tokenizer has none.
 pub(crate) fn first_chunk<'a>(tokenizer: &Tokenizer, plan: &Plan, start: Text<'a>) -> Option<Text<'a>> {
-    if !can_split(tokenizer, plan) {
-        return None;
-    }
+    let cuts = cuts_of_ids(tokenizer, plan)?;
     let last = start.weight().saturating_sub(MAX_CHARACTER_BYTES + 1);
-    let mut ends = (last.saturating_sub(MAX_BOUNDARY_SEARCH)..last).rev();
-    Some(start.slice(0, ends.find(|&at| is_space_between_letters(start, at))?))
+    Some(start.slice(0, cuts.last(start, last.saturating_sub(MAX_BOUNDARY_SEARCH)..last)?))
 }
 
 /// The ends of a text's chunks, except the last.
-fn chunk_ends(text: Text<'_>, size: usize) -> Vec<usize> {
+fn chunk_ends(cuts: Cuts<'_>, text: Text<'_>, size: usize) -> Vec<usize> {
     let mut ends = vec![];
     let mut end = size;
     while end + size <= text.weight() {
-        match (end..end + size.min(MAX_BOUNDARY_SEARCH)).find(|&at| is_space_between_letters(text, at)) {
+        match cuts.first(text, end..end + size.min(MAX_BOUNDARY_SEARCH)) {
             Some(at) => {
                 ends.push(at);
                 end = at + size;
@@ -136,39 +108,6 @@ fn chunk_ends(text: Text<'_>, size: usize) -> Vec<usize> {
         }
     }
     ends
-}
-
-/// A letter that never forms a grapheme cluster with a space after it, so that normalizers handle
-/// the space alone.
-fn is_letter(character: char) -> bool {
-    CLASSES.of(character) & LETTER != 0 && !is_prepended(character)
-}
-
-/// Whether a character forms a grapheme cluster with the one after it
-/// (Grapheme_Cluster_Break=Prepend).
-fn is_prepended(character: char) -> bool {
-    use unicode_segmentation::UnicodeSegmentation;
-    // The first such character is U+0600.
-    character >= '\u{600}' && String::from_iter([character, ' ']).graphemes(true).count() == 1
-}
-
-/// Whether there is a space at index `at` and a letter on both sides. Invalid bytes and lone
-/// surrogates are not letters.
-fn is_space_between_letters(text: Text<'_>, at: usize) -> bool {
-    let bytes = match text {
-        Text::Utf8(text) => text.as_bytes(),
-        Text::Bytes(bytes) => bytes,
-        Text::Utf16(units) => {
-            let is_letter =
-                |at: usize| units.get(at).and_then(|&unit| char::from_u32(unit.into())).is_some_and(is_letter);
-            return units.get(at) == Some(&0x20) && at > 0 && is_letter(at - 1) && is_letter(at + 1);
-        }
-    };
-    // The only character of up to four bytes, if they are one.
-    let one = |bytes: &[u8]| std::str::from_utf8(bytes).ok().and_then(|text| text.chars().next());
-    let before = || (1..=at.min(4)).find_map(|len| one(&bytes[at - len..at]));
-    let behind = || (1..=4).find_map(|len| one(bytes.get(at + 1..at + 1 + len)?));
-    bytes.get(at) == Some(&b' ') && before().is_some_and(is_letter) && behind().is_some_and(is_letter)
 }
 
 #[cfg(test)]

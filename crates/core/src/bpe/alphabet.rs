@@ -186,6 +186,16 @@ impl Alphabet {
         }
     }
 
+    /// Whether the tokens of a word spell a character, wherever it is in the word.
+    pub(crate) fn spells(&self, character: char) -> bool {
+        match self {
+            Self::Bytes { ids, .. } => {
+                character.encode_utf8(&mut [0; 4]).bytes().all(|byte| ids[usize::from(byte)].is_some())
+            }
+            Self::Characters(characters) => characters.knows_all_bytes() || characters.knows(character),
+        }
+    }
+
     /// Whether a token is the unknown token or one of byte fallback.
     pub(crate) fn is_fallback(&self, token: &str) -> bool {
         match self {

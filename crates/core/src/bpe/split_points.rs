@@ -251,6 +251,12 @@ impl SplitPoints {
         (splits, doubtful)
     }
 
+    /// Whether a text can be split between two characters.
+    pub(crate) fn divides(&self, alphabet: &Alphabet, left: char, right: char) -> bool {
+        let text = String::from_iter([left, right]);
+        self.is_split(self.unknown_check(alphabet), &text, left.len_utf8())
+    }
+
     /// The end of the first piece of a text.
     pub(crate) fn first_end(&self, alphabet: &Alphabet, text: &str) -> usize {
         let characters = self.unknown_check(alphabet);

@@ -51,12 +51,14 @@ pub(super) struct Part<'a> {
     text: Text<'a>,
     words: WordNumbers,
     literal: Option<&'a Literal>,
+    /// Whether it continues a text that was cut before it.
+    continues: bool,
 }
 
 impl<'a> Part<'a> {
     /// A whole text.
     fn whole(text: Text<'a>) -> Self {
-        Self { text, words: WordNumbers::Next(0), literal: None }
+        Self { text, words: WordNumbers::Next(0), literal: None, continues: false }
     }
 
     /// The parts of a sequence: a text, or the words of one, which share a budget.
@@ -194,6 +196,7 @@ impl Encoder<'_> {
                     let mut trimming = trims.then(|| std::mem::take(&mut self.state.trimming));
                     request.budget = Budget::default();
                     for part in Part::all_of(input.get(sequence)) {
+                        let part = Part { continues: !is_first, ..part };
                         self.encode_text(part, request, trimming.as_mut(), out)?;
                     }
                     if let Some(mut trimming) = trimming {
@@ -345,6 +348,7 @@ impl Encoder<'_> {
             out,
             columns,
             original: text,
+            continues: part.continues,
             literal: &ranges,
             special: 0,
             converter,

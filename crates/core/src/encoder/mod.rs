@@ -212,8 +212,12 @@ impl<'a> Encoder<'a> {
             && row.visit.is_none()
             && !(row.needs_positions() && self.pipeline.model.has_symbols())
         {
-            let (first, first_offset) = (split_points.first_end(&bpe.alphabet, text), row.out.offsets.len());
-            self.run_pipeline(&text[..first], base, row)?;
+            let continues = row.continues && base == 0;
+            let first = if continues { 0 } else { split_points.first_end(&bpe.alphabet, text) };
+            let first_offset = row.out.offsets.len();
+            if first > 0 {
+                self.run_pipeline(&text[..first], base, row)?;
+            }
             let input = ModelInput { pipeline: self.pipeline, text, origins: Origins::Unchanged(base) };
             let pieces = PieceSplitter { bpe, start: first, spaces: Some(spaces) };
             self.state.word_encoder.encode(&input, first, &pieces, row)?;

@@ -28,6 +28,8 @@ pub(super) struct Row<'a> {
     pub(super) columns: Columns,
     /// The whole original text.
     pub(super) original: &'a str,
+    /// Whether the original continues a text that was cut before it.
+    pub(super) continues: bool,
     /// The ranges of the original in which no added token is found.
     pub(super) literal: &'a [Span],
     /// The number of special tokens that were found in the text.

@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::encoding::{Columns, Encoding, OffsetUnit};
 use crate::error::EncodeError;
 
-/// No columns, and all added tokens are found.
+/// No columns.
 const WORDS_ONLY: Plan = Plan {
     add_special_tokens: false,
     policy: Policy::Parse,
@@ -22,12 +22,18 @@ const WORDS_ONLY: Plan = Plan {
 
 impl Encoder<'_> {
     /// Calls `visit` with the words of a text, in order.
-    pub(crate) fn each_word(&mut self, text: &str, visit: &mut dyn FnMut(Word<'_>)) -> Result<(), EncodeError> {
+    pub(crate) fn each_word(
+        &mut self,
+        text: &str,
+        policy: &Policy,
+        visit: &mut dyn FnMut(Word<'_>),
+    ) -> Result<(), EncodeError> {
         let mut row = Row {
-            plan: &WORDS_ONLY,
+            plan: &Plan { policy: policy.clone(), ..WORDS_ONLY },
             out: &mut Encoding::default(),
             columns: Columns::NONE,
             original: text,
+            continues: false,
             literal: &[],
             special: 0,
             converter: None,

@@ -1,5 +1,6 @@
 //! The encodings that are bundled with tokenlane: names, patterns and special tokens as in tiktoken
-//! 0.14 (`tiktoken_ext/openai_public.py`). The ranks are in `encodings/`.
+//! 0.14 (`tiktoken_ext/openai_public.py`). The ranks are in `encodings/`: `NAME.tiktoken`
+//! here, `NAME.ranks` in the package, which is the packed form that `load::ranks` reads.
 
 use crate::error::LoadError;
 use crate::options::RankDefinition;
@@ -18,19 +19,19 @@ const O200K_PATTERN: &str = r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*
 const BUNDLED: [Bundled; 6] = [
     Bundled {
         name: "r50k_base",
-        file: "r50k_base.tiktoken",
+        file: "r50k_base",
         pattern: GPT2_PATTERN,
         special_tokens: &[("<|endoftext|>", 50256)],
     },
     Bundled {
         name: "p50k_base",
-        file: "p50k_base.tiktoken",
+        file: "p50k_base",
         pattern: GPT2_PATTERN,
         special_tokens: &[("<|endoftext|>", 50256)],
     },
     Bundled {
         name: "p50k_edit",
-        file: "p50k_base.tiktoken",
+        file: "p50k_base",
         pattern: GPT2_PATTERN,
         special_tokens: &[
             ("<|endoftext|>", 50256),
@@ -41,7 +42,7 @@ const BUNDLED: [Bundled; 6] = [
     },
     Bundled {
         name: "cl100k_base",
-        file: "cl100k_base.tiktoken",
+        file: "cl100k_base",
         pattern: CL100K_PATTERN,
         special_tokens: &[
             ("<|endoftext|>", 100257),
@@ -53,13 +54,13 @@ const BUNDLED: [Bundled; 6] = [
     },
     Bundled {
         name: "o200k_base",
-        file: "o200k_base.tiktoken",
+        file: "o200k_base",
         pattern: O200K_PATTERN,
         special_tokens: &[("<|endoftext|>", 199999), ("<|endofprompt|>", 200018)],
     },
     Bundled {
         name: "o200k_harmony",
-        file: "o200k_base.tiktoken",
+        file: "o200k_base",
         pattern: O200K_PATTERN,
         special_tokens: &[
             ("<|endoftext|>", 199999),
@@ -97,7 +98,7 @@ fn bundled(name: &str) -> Result<&'static Bundled, LoadError> {
     })
 }
 
-/// The name of the rank file of a bundled encoding, in the folder `encodings`.
+/// The name of the rank file of a bundled encoding, in the folder `encodings`, without its suffix.
 pub fn file(name: &str) -> Result<&'static str, LoadError> {
     bundled(name).map(|bundled| bundled.file)
 }

@@ -126,6 +126,20 @@ impl Normalizer {
         }
     }
 
+    /// Whether what a character becomes depends on near characters only, and whether nothing but
+    /// white space and the meta symbol is inserted.
+    pub(crate) fn is_local(&self) -> bool {
+        let is_white = |text: &str| text.chars().all(|c| c.is_whitespace() || c == '▁');
+        match self {
+            Self::Form(_) | Self::Strip(_) | Self::Precompiled(_) => true,
+            Self::Letters(letters) => *letters != Letters::ByteLevel,
+            Self::Prepend(put) => is_white(put),
+            Self::Replace(replace) => replace.matches_near_characters() && is_white(&replace.content),
+            Self::SentencePiece(_) => false,
+            Self::Sequence(all) => all.iter().all(Self::is_local),
+        }
+    }
+
     /// The normalizer of a SentencePiece file.
     pub(crate) fn as_sentencepiece(&self) -> Option<&Arc<sentencepiece::SentencePiece>> {
         if let Self::SentencePiece(normalizer) = self { Some(normalizer) } else { None }

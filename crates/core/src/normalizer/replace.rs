@@ -31,6 +31,13 @@ impl Replace {
         joined.then_some(&*self.content)
     }
 
+    /// Whether each match is a single character or a run of white space.
+    pub(crate) fn matches_near_characters(&self) -> bool {
+        let is_white_space = |source: &str| [" +", r"\s+", " {2,}", "[ ]{2,}", r"\s{2,}"].contains(&source);
+        self.pattern.as_string().is_some_and(|sought| sought.chars().count() == 1)
+            || self.pattern.as_regex().is_some_and(is_white_space)
+    }
+
     /// Whether certainly no match is replaced by a shorter text.
     pub(crate) fn grows(&self) -> bool {
         self.pattern.as_string().is_some_and(|sought| sought.len() <= self.content.len())

@@ -142,6 +142,29 @@ impl Cut {
         self.behavior == Behavior::Removed && self.as_scanner().is_none()
     }
 
+    /// Whether where this stage splits depends on near characters only.
+    pub(super) fn is_local(&self) -> bool {
+        match &self.matcher {
+            CutAt::Scanner(_) | CutAt::Characters(_) | CutAt::Words | CutAt::Length(_) => true,
+            CutAt::Pattern(pattern) => pattern.as_string().is_some_and(|sought| sought.chars().count() == 1),
+            CutAt::Scripts => false,
+        }
+    }
+
+    /// Whether a character stays in the text wherever it is. False if that is not known.
+    pub(super) fn keeps(&self, character: char) -> bool {
+        if !self.drops() {
+            return true;
+        }
+        match &self.matcher {
+            CutAt::Characters(class) => class.contains(character) == self.invert,
+            CutAt::Words => self.invert && !character.is_whitespace(),
+            CutAt::Pattern(pattern) if self.invert => pattern.matches_anywhere(character),
+            CutAt::Pattern(pattern) => pattern.as_string().is_some_and(|sought| !sought.contains(character)),
+            CutAt::Scanner(_) | CutAt::Scripts | CutAt::Length(_) => false,
+        }
+    }
+
     /// Whether this stage makes each digit a word of its own and keeps the rest.
     pub(super) fn is_every_digit(&self) -> bool {
         matches!(self.matcher, CutAt::Characters(CharClass::Number))

@@ -91,6 +91,21 @@ impl PreTokenizer {
         self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if cut.drops()))
     }
 
+    /// Whether the words of a start of a text, but the last ones, are those of the text.
+    pub(crate) fn is_local(&self) -> bool {
+        self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if !cut.is_local()))
+    }
+
+    /// Whether a character is in a word wherever it is in a text.
+    pub(crate) fn keeps(&self, character: char) -> bool {
+        self.stages.iter().all(|stage| !matches!(stage, Stage::Cut(cut) if !cut.keeps(character)))
+    }
+
+    /// Whether words have printable characters in place of bytes.
+    pub(crate) fn writes_bytes(&self) -> bool {
+        self.stages.iter().any(|stage| matches!(stage, Stage::Bytes))
+    }
+
     /// Whether origins must be tracked even if no offsets are requested. Metaspace with
     /// [`Prepend::First`] asks whether a split starts the original text; after a rewrite, only the
     /// origin of the split tells.

@@ -24,7 +24,7 @@ pub(crate) mod lines;
 mod section;
 pub(crate) mod sentences;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod token_limit;
 mod words;
 

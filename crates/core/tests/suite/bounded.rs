@@ -82,7 +82,7 @@ fn sentence_piece() -> Tokenizer {
 
 fn tokenizers() -> Vec<(&'static str, Tokenizer)> {
     let name = "r50k_base";
-    let ranks = std::fs::read(format!("../../encodings/{}", encoding_file(name).expect("it is bundled")));
+    let ranks = std::fs::read(format!("../../encodings/{}.tiktoken", encoding_file(name).expect("it is bundled")));
     let words = RankDefinition { pattern: r"\w+| ?h".into(), special_tokens: vec![] };
     let few = (0..=255u8).map(|byte| format!("{} {byte}\n", base64(byte))).collect::<String>();
     vec![

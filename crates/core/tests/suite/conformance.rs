@@ -95,7 +95,7 @@ fn written_and_read(tokenizer: &Tokenizer) -> Tokenizer {
 
 fn judge_encoding(name: &str) {
     let file = encoding_file(name).expect("a bundled encoding");
-    let ranks = read(&project("encodings").join(file));
+    let ranks = read(&project("encodings").join(format!("{file}.tiktoken")));
     let tokenizer = Tokenizer::from_encoding(name, &ranks).expect("the encoding loads");
     // Adding special tokens, in the golden data, means allowed_special="all" of tiktoken; otherwise
     // it is encode_ordinary.

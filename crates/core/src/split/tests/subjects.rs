@@ -11,13 +11,13 @@ use crate::byte_level;
 /// The parts of a tokenizer: indices into the lists below, and merges as pairs of indices into the
 /// tokens so far.
 #[derive(Debug, Clone)]
-pub(super) struct Subject {
-    pub(super) normalizer: usize,
-    pub(super) pretokenizer: usize,
-    pub(super) model: usize,
-    pub(super) merges: Vec<(usize, usize)>,
+pub(crate) struct Subject {
+    pub(crate) normalizer: usize,
+    pub(crate) pretokenizer: usize,
+    pub(crate) model: usize,
+    pub(crate) merges: Vec<(usize, usize)>,
     /// Whether there are added tokens.
-    pub(super) added: bool,
+    pub(crate) added: bool,
 }
 
 impl fmt::Display for Subject {
@@ -28,7 +28,7 @@ impl fmt::Display for Subject {
     }
 }
 
-pub(super) static NORMALIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
+pub(crate) static NORMALIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let form = |name: &str| json!({"type": name});
     let replace = |pattern: Value, content: &str| json!({"type": "Replace", "pattern": pattern, "content": content});
     let sequence = |all: Value| json!({"type": "Sequence", "normalizers": all});
@@ -55,7 +55,7 @@ pub(super) static NORMALIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     ]
 });
 
-pub(super) static PRETOKENIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
+pub(crate) static PRETOKENIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let byte_level = |prefix: bool, regex: bool| json!({"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": true, "use_regex": regex});
     let metaspace = |scheme: &str, split: bool| json!({"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": split});
     let split = |pattern: &str| json!({"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": false});
@@ -88,7 +88,7 @@ pub(super) static PRETOKENIZERS: LazyLock<Vec<Value>> = LazyLock::new(|| {
 
 /// How characters become tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CharacterTokens {
+pub(crate) enum CharacterTokens {
     /// Each byte is a token, written with the printable characters of byte-level vocabularies.
     Bytes,
     /// Some characters are tokens; each other character is an unknown token.
@@ -124,7 +124,7 @@ impl CharacterTokens {
     }
 }
 
-pub(super) const CHARACTER_TOKENS: [CharacterTokens; 9] = [
+pub(crate) const CHARACTER_TOKENS: [CharacterTokens; 9] = [
     CharacterTokens::Bytes,
     CharacterTokens::Unknown,
     CharacterTokens::ByteFallback,
@@ -137,7 +137,7 @@ pub(super) const CHARACTER_TOKENS: [CharacterTokens; 9] = [
 ];
 
 /// Parts of texts.
-pub(super) fn pieces() -> Vec<String> {
+pub(crate) fn pieces() -> Vec<String> {
     let pieces = [
         "a",
         "b",
@@ -187,7 +187,7 @@ pub(super) fn pieces() -> Vec<String> {
 
 /// The tokenizer of a form. In byte-level forms, a few syllables are tokens even without merges of
 /// the form.
-pub(super) fn tokenizer(form: &Subject) -> Tokenizer {
+pub(crate) fn tokenizer(form: &Subject) -> Tokenizer {
     let pretokenizer = &PRETOKENIZERS[form.pretokenizer];
     let writes_bytes = pretokenizer.to_string().contains("ByteLevel");
     let kind = match CHARACTER_TOKENS[form.model] {

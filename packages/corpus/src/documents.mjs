@@ -1,0 +1,234 @@
+// Reads the documents of the parts of a shard. A row that cannot be read is an error, or is skipped
+// and counted.
+
+import { Failure, Gatherer, Ratio, bareCode, decompressed, notForeign } from 'tokenlane/internal/files.mjs'
+import { ownBytes } from './compressed.mjs'
+import { DocumentReader, maxRowBytes } from './document-reader.mjs'
+import { inputChanged } from './errors.mjs'
+import { lineBlocks, tooLong } from './lines.mjs'
+import { openInput } from './store/store.mjs'
+
+/**
+ * The memory for one large row at a time.
+ *
+ * @typedef {object} RowMemory
+ * @property {(bytes: number) => Promise<void>} reserve waits until there is memory for a row of
+ *   `bytes` bytes. A second call, for more bytes, replaces the first one
+ * @property {() => void} release
+ */
+
+/**
+ * @typedef {object} Hooks
+ * @property {(chunk: Buffer, bytes?: number) => void} onRead receives the bytes as they are stored;
+ *   or, with `bytes`, a hash of that many bytes
+ * @property {(mtime: number) => void} [onOpen] receives the time of the last change of each input
+ * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
+ *   each row that cannot be read; throws unless such rows are skipped
+ * @property {import('./hooks.mjs').Hooks} [custom] the hooks of the user
+ * @property {() => void} [onFiltered] called for each document that they leave out
+ * @property {() => void} [onUnpaired] called for each text with unpaired surrogates, which become
+ *   U+FFFD
+ * @property {() => number} [skippedRows] the number of rows that were skipped so far
+ * @property {() => void} onDamage the rest of an input is left out: `onRead` does not receive it
+ * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
+ * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
+ */
+
+/**
+ * Memory is reserved for rows of more bytes before they are read: first for a medium row and, if
+ * the row is still longer, for the longest row. So several medium rows can be read at a time.
+ */
+const SMALL_ROW_BYTES = 1 << 20
+const MEDIUM_ROW_BYTES = 4 << 20
+
+/**
+ * Bytes that a skipped row counts in the limit of decompressed bytes. Skipping a row takes about as
+ * long as reading this many bytes of text.
+ */
+const SKIPPED_ROW_BYTES = 512
+
+/**
+ * Codes of errors after which the rest of an input cannot be read. `onError: 'skip'` leaves the
+ * rest out.
+ */
+const INPUT_ERRORS = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PARQUET'].map((code) => `ERR_TOKENLANE_${code}`)
+
+/** Whether a failure is one of the input of a part, so that other inputs can be read. */
+export const isOfInput = ({ code, isForeign: isOther }, { rows }) =>
+  isOther === true || INPUT_ERRORS.includes(code) || (code === 'ERR_TOKENLANE_FIELD' && rows === 'parquet')
+
+/** Where a document is, for messages. */
+export const placeOf = ({ path, at, from, line, row }) =>
+  `${path}, ${row !== undefined ? `row ${row}` : line === undefined ? `byte ${at}${startOf(from)}` : `line ${line}`}`
+
+const startOf = (from) => (from === undefined ? '' : ` of what the frames from byte ${from} on decompress to`)
+
+/**
+ * Yields the documents of parts in batches.
+ *
+ * @param {import('./part.mjs').Part[]} parts
+ * @param {import('./store/allowed.mjs').Origin | undefined} origin
+ * @param {import('./options.mjs').Content} content
+ * @param {Hooks} hooks
+ * @returns {AsyncGenerator<import('./document-batch.mjs').DocumentBatch>}
+ */
+export async function* documentsOf(parts, origin, content, hooks) {
+  const reader = new DocumentReader(content, hooks)
+  for (const part of parts) {
+    reader.startPart(part)
+    for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {
+      reader.load(rows)
+      let isReserved = 'isLarge' in rows && rows.isLarge === true
+      for (let batch = reader.nextBatch(); batch !== undefined; batch = reader.nextBatch()) {
+        batch.isLarge = isReserved
+        isReserved = false
+        yield batch
+      }
+      // The row was skipped, or its document is small.
+      if (isReserved) hooks.memory?.release()
+    }
+  }
+  const batch = reader.lastBatch()
+  if (batch !== undefined) yield batch
+}
+
+/**
+ * Yields the rows of a part, as blocks of lines or as arrays. They are valid until the next ones
+ * are requested.
+ */
+async function* rowsOfPart(part, origin, content, hooks, gatherer) {
+  const input = await openPart(part, origin)
+  hooks.onOpen?.(input.mtime)
+  const ratio = new Ratio(content.maxRatio)
+  try {
+    if (part.rows === 'parquet') {
+      const { tableRows } = await import('./table.mjs')
+      const limits = limitsOf(maxRowBytes(part, content), Infinity, hooks.memory)
+      for await (const rows of charged(tableRows(part, input, content, hooks.onRead, ratio), ratio, hooks))
+        yield* separated(rows, limits)
+      await input.checkUnchanged()
+      return
+    }
+    const { chunks, position } = await chunksOf(part, input, hooks, ratio)
+    const maxRow = maxRowBytes(part, content)
+    const longest = part.codec === undefined ? part.end - part.start : Infinity
+    const limits = limitsOf(maxRow, longest, hooks.memory)
+    const keepsLineEnds = part.rows === 'lines' && content.keepsLineEnds
+    yield* part.rows === 'files'
+      ? wholeFile(chunks, part, limits)
+      : lineBlocks(chunks, position, gatherer, limits, keepsLineEnds)
+    await input.checkUnchanged()
+  } catch (failure) {
+    if (!isOfInput(failure, part)) throw failure
+    hooks.onSkip(
+      { path: part.path, at: 0, line: undefined },
+      new Failure(bareCode(failure), failure.reason ?? failure.message),
+    )
+    hooks.onDamage()
+    // Memory may be reserved for a row that was not read to its end.
+    hooks.memory?.release()
+  } finally {
+    await input.close()
+  }
+}
+
+/** The bytes of a part's rows, and the position of the first one in the decompressed file. */
+async function chunksOf(part, input, hooks, ratio) {
+  const { start, end, codec } = part
+  const { onRead } = hooks
+  if (codec === undefined) return { chunks: input.chunks(start, end, { onRead, isReused: true }), position: start }
+  // The hash of the shard's input has only the bytes of the part.
+  const { chunks, position } = await ownBytes(part, (from, to) =>
+    decompressed(input.chunks(from, to, from === start ? { onRead } : {}), ratio),
+  )
+  const own = start === 0 ? notForeign(part.path, chunks) : chunks
+  return { chunks: charged(own, ratio, hooks), position }
+}
+
+/**
+ * Yields chunks or pages, and charges the rows that were skipped in them: a few compressed bytes
+ * can stand for millions of rows.
+ */
+async function* charged(chunks, ratio, { skippedRows = () => 0 }) {
+  let before = skippedRows()
+  for await (const chunk of chunks) {
+    yield chunk
+    const now = skippedRows()
+    ratio.make((now - before) * SKIPPED_ROW_BYTES)
+    before = now
+  }
+}
+
+/** Opens the input of a part and checks that it has not changed since it was planned. */
+async function openPart(part, origin) {
+  const input = await openInput(part.path, origin, part.start)
+  try {
+    if (input.size !== part.size) throw inputChanged(part.path, `it had ${part.size} bytes and has ${input.size}`)
+    const sample = await input.sample(part.start, part.end)
+    if (sample !== part.sample) {
+      throw inputChanged(
+        part.path,
+        `the ends of bytes ${part.start} to ${part.end} had the SHA-256 ${part.sample} and have ${sample}`,
+      )
+    }
+    return input
+  } catch (failure) {
+    await input.close()
+    throw failure
+  }
+}
+
+/**
+ * The limits of rows of at most `most` bytes. A row of the part has at most `longest` bytes.
+ *
+ * @returns {import('./part.mjs').RowLimits}
+ */
+function limitsOf(most, longest, memory) {
+  const reserve = async (length) => {
+    const largest = Math.min(longest, most)
+    const bytes = length > MEDIUM_ROW_BYTES ? largest : Math.min(largest, MEDIUM_ROW_BYTES)
+    await memory?.reserve(bytes)
+    return bytes
+  }
+  return { most, unreserved: SMALL_ROW_BYTES, reserve }
+}
+
+/**
+ * Yields the rows of a page of a Parquet file: large rows one by one, each when there is memory for
+ * it, and the rows between them together.
+ */
+async function* separated(rows, { most, unreserved, reserve }) {
+  let first = 0
+  for (let index = 0; index < rows.length; index++) {
+    const size = rows[index].value?.length
+    // A longer row is an error, which needs no memory.
+    if (!(size > unreserved && size <= most)) continue
+    if (first < index) yield rows.slice(first, index)
+    await reserve(size)
+    yield Object.assign([rows[index]], { isLarge: true })
+    first = index + 1
+  }
+  if (first < rows.length) yield first === 0 ? rows : rows.slice(first)
+}
+
+/** Yields a file as one row. */
+async function* wholeFile(chunks, { path }, { most, unreserved, reserve }) {
+  const row = new Gatherer(most, tooLong)
+  let isTooLong = false
+  let allowed = unreserved
+  for await (const chunk of chunks) {
+    const length = row.length + chunk.length
+    isTooLong ||= length > most
+    if (isTooLong) {
+      row.take()
+      continue
+    }
+    if (length > allowed) {
+      allowed = await reserve(length)
+      row.reserve(allowed)
+    }
+    row.push(chunk)
+  }
+  const bytes = isTooLong ? undefined : row.take()
+  yield Object.assign([{ path, bytes, at: 0, line: 1 }], { isLarge: allowed > unreserved })
+}

@@ -1,0 +1,18 @@
+import type { Server } from 'node:http'
+import type { Tokenizer } from 'tokenlane'
+
+/** What the page offers. */
+export interface PageChoice {
+  /** The names of the tokenizers that the page offers; the first two are compared at first. */
+  names: readonly string[]
+  /** Loads one of them. What it throws is shown on the page. */
+  load: (name: string) => Promise<Tokenizer>
+  /** The text that the page begins with. Default: an example. */
+  text?: string | undefined
+}
+
+/**
+ * A server of the page, which is not listening yet. It answers requests from pages of its own
+ * origin and to the hosts 127.0.0.1, localhost and ::1 only: listen on one of them.
+ */
+export declare function pageServer(choice: PageChoice): Server

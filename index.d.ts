@@ -340,10 +340,10 @@ export class Tokenizer {
   live(text?: string, options?: CountOptions): LiveText
   /**
    * The ids of one text that arrives in parts of any size, cut anywhere, also within characters:
-   * `texts.pipeThrough(tokenizer.encodeChunks(options))`. The joined ids are those of {@link
-   * encode} without truncation and padding. They come as soon as what follows cannot change them:
-   * up to the last space between two letters so far. What is kept is the text after it. With a
-   * tokenizer that proves no such place ({@link LiveText.isIncremental}), all ids come at the end.
+   * `texts.pipeThrough(tokenizer.encodeChunks(options))`. The joined ids are those of
+   * {@link encode} without truncation and padding. They come as soon as what follows cannot change
+   * them: up to the last space between two letters so far. What is kept is the text after it. With
+   * a tokenizer that proves no such place ({@link LiveText.isIncremental}), they come at the end.
    * Bytes are UTF-8 (`ERR_TOKENLANE_INVALID_UTF8` if they are not).
    */
   encodeChunks(options?: CountOptions & SignalOptions): TransformStream<Text, Uint32Array>

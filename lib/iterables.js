@@ -81,7 +81,7 @@ function inBatches(source, options, known, call) {
   if (!isSource(source)) throw wrongType('texts', 'an iterable or async iterable of texts', source)
   checkObject(options)
   const { batchSize = BATCH_TEXTS, ...rest } = options
-  encodeFlags(rest, known, MANY_TEXTS)
+  encodeFlags(options, known, MANY_TEXTS)
   return resultsOfBatches(source, batchSize, rest, call)
 }
 

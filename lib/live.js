@@ -3,9 +3,9 @@
 // Texts that change: LiveText encodes only what an edit touches, ChunkEncoder what has arrived.
 //
 // A text is kept in chunks that end at cuts, which no token crosses (crates/core/src/cuts.rs).
-// Where a cut is depends on the characters next to it alone. So an edit leaves all cuts, and the
-// ids between them, as they are, except those that are within MARGIN of it. What lies between the
-// cuts around an edit is encoded again, and gets new cuts.
+// Whether a position is a cut depends on the characters next to it alone. So an edit leaves all
+// cuts, and the ids between them, as they are, except cuts within MARGIN of it. The text between
+// the cuts around an edit is encoded again, and gets new cuts.
 
 const { wrongType, wrongValue } = require('./errors.js')
 const { checkInput } = require('./limits.js')

@@ -7,7 +7,7 @@ const { wrongType, wrongValue, unknownOption } = require('./errors.js')
 const native = require('./native.js')
 const runtime = require('./runtime.js')
 
-const POOLS = ['split', 'binned', 'off']
+const POOLS = ['split', 'binned']
 const ADVICE = ['free', 'dontneed', 'off']
 const MEMORY_OPTIONS = ['pool', 'cap', 'madvise', 'collect']
 

@@ -106,7 +106,7 @@ export interface MemoryStep {
  */
 export interface MemoryStats {
   /** The kind of pool: see {@link MemoryOptions.pool}. */
-  pool: 'split' | 'binned' | 'off'
+  pool: 'split' | 'binned'
   /** The handling of unused pages: see {@link MemoryOptions.madvise}. */
   madvise: 'free' | 'dontneed' | 'off'
   /** Whether the pool triggers garbage collections. */
@@ -138,10 +138,10 @@ export interface MemoryStats {
 /** Options of `memory.configure`. Options that are not given keep their values. */
 export interface MemoryOptions {
   /**
-   * `'split'` splits and merges blocks; `'binned'` keeps blocks of powers of two; `'off'` keeps
-   * nothing. Default: the environment variable `TOKENLANE_POOL`, else `'split'`.
+   * `'split'` splits and merges blocks; `'binned'` keeps blocks of powers of two. Default: the
+   * environment variable `TOKENLANE_POOL`, else `'split'`.
    */
-  pool?: 'split' | 'binned' | 'off' | undefined
+  pool?: 'split' | 'binned' | undefined
   /**
    * The maximum number of bytes that the pool takes from the system: from 1 MiB to the memory of
    * the machine or container. Results use at most half of it; further results are copied into V8's

@@ -301,7 +301,7 @@ class Tokenizer {
 
   countStream(texts, options = {}) {
     Tokenizer.#check(this, 'countStream')
-    return modules.iterables.inBatches(texts, options, KNOWN.countBatch, (...batch) => this.countBatch(...batch))
+    return modules.iterables.inBatches(texts, options, KNOWN.countStream, (...batch) => this.countBatch(...batch))
   }
 
   async countBatch(texts, options) {

@@ -76,7 +76,7 @@ for (const [name, command] of Object.entries(COMMANDS)) {
     for (const option of Object.keys(command.brief ?? {})) assert.ok(option in command.options, option)
     for (const [example] of command.examples) assert.ok(all.includes(example), example)
     const page = guide(
-      name.startsWith('corpus') || name === 'worker' ? 'corpus' : name.startsWith('train ') ? 'training' : 'cli',
+      name.startsWith('corpus') || name === 'worker' ? 'corpus' : name.startsWith('train') ? 'training' : 'cli',
     )
     const unnamed = Object.keys(command.options).filter((option) => !page.includes(`--${option}`))
     assert.deepEqual(unnamed, [], 'the guide names every option')
@@ -90,9 +90,9 @@ test('every option of the guide belongs to the commands that it names', () => {
   const found = new Map()
   for (const [, option, of] of rows)
     for (const [, name] of of.matchAll(/`([a-z]+)`/g)) found.set(`${name} ${option}`, COMMANDS[name].options[option])
-  assert.ok(found.size > 80)
+  assert.ok(found.size > 50)
   for (const [name, option] of found) assert.ok(option, name)
-  const wanted = ['encode', 'decode', 'count', 'split', 'inspect', 'bench', 'train'].flatMap((name) =>
+  const wanted = ['encode', 'decode', 'count', 'split', 'inspect', 'bench'].flatMap((name) =>
     Object.keys(COMMANDS[name].options).map((option) => `${name} ${option}`),
   )
   assert.deepEqual([...found.keys()].sort(), wanted.sort())

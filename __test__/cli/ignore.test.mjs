@@ -145,11 +145,23 @@ test('a text in UTF-16 is named', () => {
 })
 
 test('completion prints scripts that shells read', () => {
+  const help = Array.from(output('help').matchAll(/^ {2}(\w+) {2,}(\w.*)$/gm), ([, ...line]) => line)
+  const summaries = Object.fromEntries(help)
+  const commands = Object.keys(summaries)
+  assert.ok(commands.length >= 10)
   for (const shell of ['bash', 'zsh', 'fish']) {
     const script = output('completion', shell)
     assert.match(script, /special-tokens/)
     const checked = spawnSync(shell, ['-n'], { input: script, encoding: 'utf8' })
     if (checked.error === undefined) assert.equal(checked.status, 0, checked.stderr)
+    for (const command of commands)
+      assert.match(script, new RegExp(`[\\s'"]${command}[\\s'")|]`), `${shell} ${command}`)
+  }
+  // The summaries are those of the help.
+  const fish = output('completion', 'fish')
+  for (const [command, summary] of Object.entries(summaries)) {
+    const line = fish.split('\n').find((text) => text.includes(`__fish_use_subcommand -f -a ${command} `))
+    assert.equal(line?.split(' -d ')[1], `'${summary.replaceAll("'", "\\'")}'`, command)
   }
   const script = output('completion', 'bash')
   const tried = spawnSync(

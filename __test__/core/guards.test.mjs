@@ -82,6 +82,7 @@ const ARGUMENTS = {
   encodeBatchSync: () => [handle, ['a'], undefined, 0, undefined, 0],
   encodeDocuments: () => [entry(), handle, documents, { flags: 0, threads: 0, batches: 1 }],
   encodeInto: () => [handle, 'a', ids(), 0, undefined, ids()],
+  encodePart: () => [handle, 'a', 0, undefined, { startsText: true, end: 0, chunkLen: 512, offsets: false }],
   encodeShort: undefined,
   encodingDefinition: () => ['gpt2'],
   encodingFile: () => ['r50k_base'],

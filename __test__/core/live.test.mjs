@@ -84,6 +84,30 @@ test('after any edits the ids, the counts and the text are those of the whole te
   }
 })
 
+test('edits next to the end of a chunk change it or not, as the whole text has it', () => {
+  // Chunks end at the first space between two letters after 512 units.
+  const text = 'ab cd '.repeat(100)
+  const edits = [
+    [0, '\u0301'],
+    [0, '1'],
+    [0, ' '],
+    [1, ''],
+    [1, '1'],
+    [2, '\n'],
+  ]
+  for (const [name, tokenizer] of tokenizers()) {
+    for (let start = 508; start < 520; start++) {
+      for (const [removed, put] of edits) {
+        const live = tokenizer.live(text, OPTIONS)
+        live.replace(start, start + removed, put)
+        const edited = text.slice(0, start) + put + text.slice(start + removed)
+        const place = `${name}, ${start}..${start + removed}: ${JSON.stringify(put)}`
+        assert.deepEqual(live.ids(), tokenizer.encode(edited, WHOLE).ids, place)
+      }
+    }
+  }
+})
+
 test('parts of a text that are cut anywhere have the ids of the whole text', async () => {
   const below = generator(60)
   const sound = PARTS.filter((part) => !/^[\ud800-\udfff](?![\udc00-\udfff])/.test(part))

@@ -148,6 +148,22 @@ test('what looks like Markdown and is not', () => {
   assert.deepEqual(texts(split('# a\n\nb\n#\n\nc\n', 100)), ['# a\n\nb\n', '#\n\nc\n'])
 })
 
+test('what interrupts a paragraph, by the rules of CommonMark', () => {
+  const paragraph = 'one two three four five six\n'
+  // The overlap is whole blocks, so the second piece starts with a line that is a block.
+  const isBlock = (lines) => {
+    const block = `${lines}\n\n`
+    const [maxTokens, overlap] = [paragraph + block, block].map((text) => tokenizer.count(text))
+    const pieces = texts(split(`${paragraph}${block}last\n`, maxTokens, { overlap }))
+    assert.ok(pieces[0].startsWith(paragraph) && pieces.at(-1).endsWith('last\n'), JSON.stringify(pieces))
+    return pieces.at(-1).startsWith(lines)
+  }
+  for (const lines of ['- a', '* a', '+ a', '   - a', '1. a', '1) a', '-\ta', '```\na\n```', '***', '| a |\n|---|'])
+    assert.equal(isBlock(lines), true, lines)
+  for (const lines of ['2. a', '2) a', '-a', '1.a', '    - a', '+', '1.', 'a'])
+    assert.equal(isBlock(lines), false, lines)
+})
+
 test('paragraphs', () => {
   const text = 'One.\nStill one.\n\nTwo.\n \nThree.\n\n\n\nFour.'
   assert.deepEqual(texts(split(text, 6, { boundary: 'paragraph' })), [
@@ -293,6 +309,8 @@ test('wrong options', () => {
   ]
   for (const [options, code] of wrong)
     assert.throws(() => tokenizer.split('a', { boundary: 'markdown', ...options }), { code })
+  for (const boundary of ['token', 'word', 'paragraph', 'markdown'])
+    assert.throws(() => tokenizer.split('a', { maxTokens: 0, boundary }), { message: /^maxTokens must be at least 1/ })
   assert.throws(() => split('', 5, { specialTokens: 'no' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => tokenizer.split(7, { boundary: 'markdown', maxTokens: 5 }), {
     code: 'ERR_TOKENLANE_ARGUMENT_TYPE',

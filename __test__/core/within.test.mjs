@@ -1,5 +1,5 @@
-// `isWithin` reads only the start of a long text that exceeds the limit. Bytes that were encoded
-// are counted, not time.
+// `isWithin` reads only the start of a long text that exceeds the limit. Encoded bytes are counted,
+// not time.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -59,5 +59,12 @@ test('a long text of few tokens is within the limit, and one that exceeds it at 
   assert.equal(bert.isWithin(word, 3), true)
   assert.equal(bert.isWithin(`${word} b c d`, 3), false)
   assert.equal(bert.isWithin(`${word}${' some words'.repeat(20_000)}`, LIMIT), false)
-  assert.equal(fixture('s_metaspace_first').isWithin(' '.repeat(100), 100), true)
+  for (const [tokenizer] of Object.values(FAMILIES)) {
+    const text = ' some 1,234 words, é 中文 😀'.repeat(20)
+    const count = tokenizer.count(text)
+    assert.deepEqual(
+      [count - 1, count].map((limit) => tokenizer.isWithin(text, limit)),
+      [false, true],
+    )
+  }
 })

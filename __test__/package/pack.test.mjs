@@ -44,10 +44,10 @@ async function page(child) {
   }
 }
 
-test('docs/guide/deployment.md has the sizes of all packages, in MB packed and installed', () => {
-  const guide = fs.readFileSync(path.join(root, 'docs', 'guide', 'deployment.md'), 'utf8')
+test('docs/measurements/sizes.md has the sizes of all packages, in MB packed and installed', () => {
+  const page = fs.readFileSync(path.join(root, 'docs', 'measurements', 'sizes.md'), 'utf8')
   const sizes = (name) => {
-    const row = guide.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
+    const row = page.match(new RegExp(`^\\| \`${name}\` \\| ([\\d.]+|–) \\| ([\\d.]+|–) \\|`, 'm'))
     assert.ok(row, `${name} is not there`)
     return row
       .slice(1)
@@ -60,7 +60,7 @@ test('docs/guide/deployment.md has the sizes of all packages, in MB packed and i
   const { name, files } = packedMain()
   const [, installed] = sizes(name)
   const megabytes = files.reduce((sum, { size }) => sum + size, 0) / 1e6
-  assert.ok(megabytes > 1 && megabytes < 1.1 * installed, `${name}: ${megabytes} MB, in the guide ${installed}`)
+  assert.ok(megabytes > 1 && megabytes < 1.1 * installed, `${name}: ${megabytes} MB, in the table ${installed}`)
 })
 
 /** The anchors of the headings of a document, as GitHub makes them. */

@@ -40,6 +40,7 @@ function fitChat(messages, options, { count, countText }) {
     const wrong = Object.keys(rest).find((name) => meantOption(name, OWN) === 'maxTokens')
     if (wrong !== undefined) throw unknownOption(wrong, OWN)
   }
+  if (Object.hasOwn(rest, 'detail')) throw unknownOption('detail', OWN)
   checkCount('maxTokens', maxTokens)
   if (typeof keep !== 'function') throw wrongType('keep', 'a function that returns whether a message stays', keep)
   if (startOn !== undefined && typeof startOn !== 'string') throw wrongType('startOn', 'a role (a string)', startOn)

@@ -6,7 +6,6 @@
 const { error, wrongType, wrongValue } = require('../errors.js')
 const { later } = require('../later.js')
 const { boolean, checkKnown } = require('../options.js')
-const { made } = require('../reading.js')
 
 const CHAT_ENCODINGS = ['cl100k_base', 'o200k_base']
 const OPENAI_OPTIONS = ['tools', 'model', 'imageSize', 'partTokens', 'undocumented', 'detail']
@@ -21,6 +20,7 @@ const modules = later({
   harmony: () => require('./harmony.js'),
   documented: () => require('./openai-documented.js'),
   estimate: () => require('./openai-estimate.js'),
+  reading: () => require('../reading.js'),
 })
 
 /** The chat of gpt-oss. */
@@ -84,7 +84,7 @@ class OpenAiChat {
     const { withoutNulls } = modules.conversation
     const of = this.#rulesOf(body, options)
     refuseAiSdk(body.messages)
-    const messages = body.messages.map((message) => made(withoutNulls(message), message))
+    const messages = body.messages.map((message) => modules.reading.made(withoutNulls(message), message))
     return this.#estimated(of, countOf, (estimate) => estimate.chat({ ...body, messages }))
   }
 

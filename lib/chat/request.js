@@ -29,7 +29,7 @@ const APIS = Object.keys(SHAPES)
 /** The fields that are read of a body; those after the first tell the API. */
 const READ = [...new Set([...APIS.flatMap((api) => Object.keys(SHAPES[api])), 'encoding_format', 'dimensions'])]
 const FIELDS = ['messages', 'input', 'instructions', 'prompt', 'previous_response_id', 'conversation']
-const OPTIONS = ['api', 'model', 'imageSize', 'partTokens', 'undocumented']
+const OPTIONS = ['api', 'model', 'imageSize', 'partTokens']
 
 /**
  * Counts a body as `{ tokens, estimated, api }`. `ways` are those of the tokenizer: its chat, the

@@ -10,7 +10,7 @@ const { chatOf, componentsOf, encodeChat, encodeDocuments, maxId } = require('..
 const { later } = require('../later.js')
 const { memory } = require('../memory.js')
 const native = require('../native.js')
-const { optional } = require('../optional.js')
+const { importOptional, optional, projectPlaces, resolveOptional, setProjectPlaces } = require('../optional.js')
 const { checkKnown, checkNames, checkObject, signalOption } = require('../options.js')
 const { encodingPath } = require('../package-root.js')
 const { enqueue } = require('../queue.js')
@@ -52,6 +52,7 @@ module.exports = {
   encodeDocuments,
   encodingPath,
   encodings,
+  importOptional,
   endsSoon,
   enqueue,
   error,
@@ -64,8 +65,11 @@ module.exports = {
   openRegularSync,
   optional,
   pause,
+  projectPlaces,
   readRegular,
+  resolveOptional,
   run,
+  setProjectPlaces,
   signalOfRequest,
   signalOption,
   tooLarge,

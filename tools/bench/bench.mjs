@@ -5,8 +5,9 @@
 //   usage: npm run bench -- [--encoding NAME …] [--tokenizer FILE …] [--corpus FILE …]
 //                           [--reps N] [--out FOLDER]
 //
-// Writes benchmarks.md to docs/ or FOLDER. Each measurement is a process of its own. Repetitions
-// iterate over all measurements, so that a busy phase of the machine does not affect a single one.
+// Writes benchmarks.md to docs/measurements/ or FOLDER. Each measurement is a process of its own.
+// Repetitions iterate over all measurements, so that a busy phase of the machine does not affect a
+// single one.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -51,7 +52,7 @@ function commandLine() {
         tokenizer: many,
         corpus: many,
         reps: { type: 'string', default: '5' },
-        out: { type: 'string', default: path.join(root, 'docs') },
+        out: { type: 'string', default: path.join(root, 'docs', 'measurements') },
         help: { type: 'boolean', short: 'h' },
       },
     })

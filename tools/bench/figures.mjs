@@ -1,6 +1,6 @@
 // The list of measurements, and the statistics of their samples.
 
-const OFFSETS = ['utf16', 'codepoint', 'byte']
+const OFFSETS = ['utf16']
 const SHORT_CHARACTERS = 20
 const LONG_CHARACTERS = 2048
 

@@ -1,4 +1,4 @@
-// docs/peers.md: the results of peers.mjs as tables.
+// docs/measurements/peers.md: the results of peers.mjs as tables.
 
 import { table } from './report.mjs'
 
@@ -23,7 +23,7 @@ export function tables({ date, machine, loadAverage, reps, peers }) {
   )
   return `# Beside other packages
 
-Made by \`npm run maintain -- peers\`; do not edit. Medians of ${reps} processes each, in turn, ${date}:
+Written by \`npm run maintain -- peers\`; do not edit. Medians of ${reps} processes each, ${date}:
 ${machine}, load average ${loadAverage}.
 
 o200k_base, one text after the other on one thread, all ids in JavaScript, processor time. The texts
@@ -51,7 +51,7 @@ ${table(
 ${table(['package', 'ms'], rows(peers.map(({ corpora: all }) => [all.english.load])), true)}
 
 ${differences('Decoded texts that differ from the originals', wrong)}
-${differences('Numbers of ids that differ from those of tokenlane', sums)}
+${differences('Numbers of ids that differ from tokenlane', sums)}
 `
 }
 

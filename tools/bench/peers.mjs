@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Compares tokenlane with the packages that people use, with o200k_base on one thread, from
-// JavaScript. Writes docs/peers.json, the tables of docs/peers.md, and the picture of README:
-// docs/peers-light.svg and docs/peers-dark.svg.
+// JavaScript. Writes docs/peers.json, the tables of docs/measurements/peers.md, and the picture of
+// README: docs/peers-light.svg and docs/peers-dark.svg.
 //
 //   usage: npm run maintain -- peers [FOLDER] [--reps 3]   installs the packages into FOLDER, or
 //                                                 uses those that are there; default .cache/peers
@@ -144,8 +144,8 @@ if (values.one !== undefined) {
     fs.writeFileSync(json, `${JSON.stringify(compare(folder), null, 2)}\n`)
   }
   const results = JSON.parse(fs.readFileSync(json, 'utf8'))
-  fs.writeFileSync(path.join(docs, 'peers.md'), tables(results))
+  fs.writeFileSync(path.join(docs, 'measurements', 'peers.md'), tables(results))
   for (const scheme of /** @type {const} */ (['light', 'dark']))
     fs.writeFileSync(path.join(docs, `peers-${scheme}.svg`), picture(results, scheme))
-  console.log('Written: docs/peers.md, peers.json, peers-light.svg and peers-dark.svg')
+  console.log('Written: docs/measurements/peers.md, docs/peers.json, docs/peers-light.svg and docs/peers-dark.svg')
 }

@@ -27,16 +27,13 @@ export function markdown({ tokenizers, corpora, samples, reps, command }) {
 function introduction(command, corpora, reps) {
   return `# Benchmarks
 
-Made by \`${command}\`; do not edit. [peers.md](peers.md) has other packages beside it.
+Written by \`${command}\`; do not edit. [peers.md](peers.md) compares other packages.
 
 ${table(['', ''], facts())}
 
-Texts are documents of at least 6,500 bytes that end with a line. Each figure is the median of
-${reps} ${reps === 1 ? 'run' : 'runs'}, with the minimum and the maximum in brackets; each run is a process of its own.
-Throughput is that of fresh text: the process has encoded the first half of the corpus and is timed on
-the second half, from the call to the result in JavaScript. The result of the first half is released
-with \`dispose()\`, as a service does, so that its memory is reused. Otherwise the figures would include
-the time in which the kernel clears new pages. Ids only and offsets are measured in the same way.
+Medians of ${reps} ${reps === 1 ? 'process' : 'processes'} with their minimum and maximum. Texts are documents of at least 6,500 bytes
+that end with a line. A process encodes the first half of the corpus, releases the result with
+\`dispose()\`, and is timed on the second half, from the call to the result in JavaScript.
 
 ${table(
   ['corpus', 'text'],
@@ -47,10 +44,10 @@ ${table(
 function batches(rows) {
   return `## Batches on one thread: MiB per second of processor time
 
-The columns of offsets also have the ratio to ids only.
+Offsets are in UTF-16 units, with the ratio to ids only; other units cost the same.
 
 ${table(
-  ['encoding', 'corpus', 'ids only', 'offsets utf16', 'codepoint', 'byte', 'count', 'decode'],
+  ['encoding', 'corpus', 'ids only', 'offsets', 'count', 'decode'],
   rows.map(({ name, ids, offsets, count, decode }) => [
     ...name,
     cell(ids),
@@ -64,8 +61,8 @@ ${table(
 function threads(rows) {
   return `## Threads and the event loop
 
-MiB per second of wall time, ids only; and the longest time for which the event loop was blocked while a
-batch of 6.5 MB was encoded on as many threads as there are processors and every row was read.
+MiB per second of wall time, ids only; and the longest stop of the event loop while a batch of
+6.5 MB was encoded on all processors and every row was read.
 
 ${table(
   ['encoding', 'corpus', '1 thread', '2 threads', 'ratio', 'longest block, ms'],
@@ -82,7 +79,8 @@ ${table(
 function singleTexts(read, tokenizers, corpus) {
   return `## One text at a time: thousands of calls per second
 
-\`encode(text).ids\` and \`count(text)\` of pieces of ${corpus.name}: fresh pieces, each once, and one piece repeatedly.
+\`encode(text).ids\` and \`count(text)\` of pieces of ${corpus.name}: fresh pieces once each, then one
+piece repeatedly.
 
 ${table(
   ['encoding', 'call', 'fresh', 'repeated'],

@@ -12,7 +12,7 @@ import { sourceFiles } from './source-files.mjs'
 
 const WIDTH = 100
 // Generated files, and texts by others.
-const EXCLUDED = /^(docs\/api\/|docs\/benchmarks\.md|docs\/memory\.md|LICENSE)/
+const EXCLUDED = /^(docs\/api\/|LICENSE)/
 
 const COMMENT = { rs: /^\s*\/\/|\s\/\/ /, js: /^\s*(\/\/|\/?\*)|[\s;{,]\/\/ /, hash: /^\s*#|\s# / }
 /** The comments of files by their extension. */

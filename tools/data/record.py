@@ -4,7 +4,8 @@
     python3 -m venv .cache/record
     .cache/record/bin/pip install transformers==5.24.0 jinja2==3.1.6 tokenizers==0.23.3 \
         sentencepiece==0.2.3
-    .cache/record/bin/python tools/data/record.py chats masks outputs folders sentencepiece
+    .cache/record/bin/python tools/data/record.py chats masks outputs folders sentencepiece \
+        components
 
 The recorded files hold the cases: templates, conversations, calls, files and texts. The script
 reads them, asks the reference, and writes the answers. To add a case, add it to its file without an
@@ -243,7 +244,25 @@ def sentencepiece():
     pack(folder / "cases.json.gz", json.dumps(data, ensure_ascii=False))
 
 
-RECORDS = {record.__name__: record for record in (chats, masks, outputs, folders, sentencepiece)}
+def components():
+    """The parts of a tokenizer.json that single components of tokenizers become."""
+    import tokenizers
+
+    file = TESTDATA / "components.json"
+    data = json.loads(file.read_text("utf-8"))
+    lines = []
+    for case in data["cases"]:
+        module, name, args, options = case["reference"]
+        args = [tuple(arg) if isinstance(arg, list) else arg for arg in args]
+        if "special_tokens" in options:
+            options = options | {"special_tokens": [tuple(token) for token in options["special_tokens"]]}
+        component = getattr(getattr(tokenizers, module), name)(*args, **options)
+        lines.append(json.dumps(case | {"json": json.loads(component.__getstate__())}, ensure_ascii=False))
+    head = f'{{"tokenizers":"{tokenizers.__version__}","cases":[\n'
+    file.write_text(head + ",\n".join(lines) + "\n]}\n", "utf-8")
+
+
+RECORDS = {record.__name__: record for record in (chats, masks, outputs, folders, sentencepiece, components)}
 if not sys.argv[1:] or not set(sys.argv[1:]) <= set(RECORDS):
     sys.exit(f"usage: record.py NAME…, of {', '.join(RECORDS)}")
 for name in sys.argv[1:]:

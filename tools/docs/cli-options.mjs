@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-// Writes the table of options at the end of docs/guide/cli.md from the commands' help.
+// Writes the table of options at the end of docs/guide/cli.md from the help of tokenlane's own
+// commands.
 //
 //   usage: node tools/docs/cli-options.mjs      (npm run maintain docs-cli)
 
 import fs from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
-import { commands as ofCorpus } from '@tokenlane/corpus/commands'
 import { bench } from '../../cli/commands/bench.mjs'
 import { count } from '../../cli/commands/count.mjs'
 import { decode } from '../../cli/commands/decode.mjs'
@@ -17,7 +17,7 @@ import { split } from '../../cli/commands/split.mjs'
 const PAGE = new URL('../../docs/guide/cli.md', import.meta.url)
 const HEADING = '## Options\n'
 /** @type {Record<string, { options: Record<string, any> }>} */
-const COMMANDS = { encode, decode, count, split, inspect, bench, train: await ofCorpus.train() }
+const COMMANDS = { encode, decode, count, split, inspect, bench }
 
 /**
  * Replaces the table at the end of the page by the options of the commands. Options with the same

@@ -10,7 +10,7 @@
 //
 // Builds are in target/platforms/built, packages in target/platforms/packages. The builds for
 // Windows use GNU tool chains, and their names say so; the release workflow builds with MSVC. The
-// command writes the sizes of the packages into docs/guide/deployment.md, unless variables change
+// command writes the sizes of the packages into docs/measurements/sizes.md, unless variables change
 // the release profile.
 
 import { spawnSync } from 'node:child_process'
@@ -91,10 +91,10 @@ function packedFolder(cwd, options) {
   return JSON.parse(stdout)[0]
 }
 
-/** Writes the sizes of a package, in MB, and the date into its row of docs/guide/deployment.md. */
+/** Writes the sizes of a package, in MB, and the date into docs/measurements/sizes.md. */
 function writeSizes(name, sizes) {
   if (Object.keys(process.env).some((variable) => variable.startsWith('CARGO_PROFILE_'))) return
-  const file = path.join(root, 'docs', 'guide', 'deployment.md')
+  const file = path.join(root, 'docs', 'measurements', 'sizes.md')
   fs.writeFileSync(
     file,
     withSizes(fs.readFileSync(file, 'utf8'), name, [...sizes, new Date().toISOString().slice(0, 10)]),

@@ -1,4 +1,4 @@
-// The table of docs/guide/deployment.md with the sizes of the packages.
+// The table of docs/measurements/sizes.md with the sizes of the packages.
 
 import { stop } from '../setup.mjs'
 
@@ -11,6 +11,6 @@ import { stop } from '../setup.mjs'
  */
 export function withSizes(page, name, cells) {
   const row = new RegExp(`^\\| \`${name}\` \\|( [\\d.-]+ \\|){${cells.length}}`, 'm')
-  if (!row.test(page)) return stop(`docs/guide/deployment.md has no row of ${name}`)
+  if (!row.test(page)) return stop(`docs/measurements/sizes.md has no row of ${name}`)
   return page.replace(row, ['', `\`${name}\``, ...cells, ''].join(' | ').trim())
 }

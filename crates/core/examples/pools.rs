@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let kind = PoolKind::named("POOL", pool)?;
         // Another kind in between, so that each pool starts empty.
         memory::configure(Settings {
-            kind: if kind == PoolKind::Off { PoolKind::Split } else { PoolKind::Off },
+            kind: if kind == PoolKind::Split { PoolKind::Binned } else { PoolKind::Split },
             ..Settings::default()
         });
         memory::configure(Settings { kind, cap, ..Settings::default() });

@@ -79,11 +79,7 @@ impl<'a> Cuts<'a> {
         let is_text = |run: &RunTokens| matches!(run, RunTokens::Text { .. });
         let layout = pipeline.post_processor.layout(false, plan.add_special_tokens).ok()?;
         let has_one_text = layout.pieces.iter().filter(|piece| is_text(&piece.run.tokens)).count() == 1;
-        let crosses = |content: &str, takes_space: bool| {
-            content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
-        };
-        let tokens = pipeline.parts.added_tokens.tokens();
-        if !has_one_text || tokens.iter().any(|token| crosses(&token.content, token.rstrip)) {
+        if !has_one_text || tokenizer.has_crossing_tokens() {
             return None;
         }
         let scans = pipeline.scanner.is_some()
@@ -119,6 +115,15 @@ impl<'a> Cuts<'a> {
 }
 
 impl Tokenizer {
+    /// Whether an added token can cross a space between two letters.
+    fn has_crossing_tokens(&self) -> bool {
+        let crosses = |content: &str, takes_space: bool| {
+            content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
+        };
+        let tokens = self.pipeline.parts.added_tokens.tokens();
+        *self.crossing_tokens.get_or_init(|| tokens.iter().any(|token| crosses(&token.content, token.rstrip)))
+    }
+
     /// Encodes a part of a text that starts and ends at cuts or at the ends of the text, chunk by
     /// chunk. Ignores truncation and padding.
     ///

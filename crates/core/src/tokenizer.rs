@@ -47,11 +47,18 @@ pub struct Tokenizer {
     states: EncoderStates,
     /// The result of [`Self::max_bytes_per_token`], computed on first use.
     pub(crate) token_reach: OnceLock<TokenReach>,
+    /// The result of [`Self::has_crossing_tokens`], computed on first use.
+    pub(crate) crossing_tokens: OnceLock<bool>,
 }
 
 impl Tokenizer {
     pub(crate) fn new(pipeline: Pipeline) -> Self {
-        Self { pipeline, states: EncoderStates::default(), token_reach: OnceLock::new() }
+        Self {
+            pipeline,
+            states: EncoderStates::default(),
+            token_reach: OnceLock::new(),
+            crossing_tokens: OnceLock::new(),
+        }
     }
 
     /// Loads a tokenizer from the bytes of a file. The format is recognized by its content.

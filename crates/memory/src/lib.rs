@@ -82,14 +82,13 @@ pub struct UnknownName {
 }
 
 impl PoolKind {
-    /// The kind with a name: `split`, `binned` or `off`. `what` is the subject of the error
+    /// The kind with a name: `split` or `binned`. `what` is the subject of the error
     /// message.
     pub fn named(what: &str, name: &str) -> Result<Self, UnknownName> {
         match name {
             "split" => Ok(Self::Split),
             "binned" => Ok(Self::Binned),
-            "off" => Ok(Self::Off),
-            _ => Err(UnknownName { what: what.into(), expected: "split, binned or off", name: name.into() }),
+            _ => Err(UnknownName { what: what.into(), expected: "split or binned", name: name.into() }),
         }
     }
 
@@ -98,7 +97,6 @@ impl PoolKind {
         match self {
             Self::Split => "split",
             Self::Binned => "binned",
-            Self::Off => "off",
         }
     }
 }
@@ -126,9 +124,8 @@ impl Advice {
 }
 
 impl Settings {
-    /// The defaults, changed by the environment variables `TOKENLANE_POOL` (`split`, `binned`,
-    /// `off`) and `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`). An empty variable changes
-    /// nothing.
+    /// The defaults, changed by the environment variables `TOKENLANE_POOL` (`split`, `binned`) and
+    /// `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`). An empty variable changes nothing.
     pub fn from_env() -> Result<Self, UnknownName> {
         let mut settings = Self::default();
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());

@@ -532,7 +532,7 @@ mod tests {
     #[test]
     fn threads_share_a_pool() {
         let rounds = if cfg!(miri) { 3 } else { 400 };
-        for kind in [PoolKind::Split, PoolKind::Binned, PoolKind::Off] {
+        for kind in [PoolKind::Split, PoolKind::Binned] {
             let shared = Arc::new(shared(kind, 256 * MIB));
             let seed = AtomicUsize::new(1);
             std::thread::scope(|scope| {

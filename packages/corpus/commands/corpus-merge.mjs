@@ -10,7 +10,7 @@ import {
   print,
   QUIET,
 } from 'tokenlane/internal/cli.mjs'
-import { mergeCorpora } from '../index.js'
+import { mergeCorpora } from '../index.mjs'
 import { CORPUS_FORMAT, JSON_EVENTS, PACKING, RESUME_CHECK } from './options.mjs'
 
 const MAX_COUNT = 2 ** 31 - 1

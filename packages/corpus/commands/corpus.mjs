@@ -15,7 +15,7 @@ import {
   QUIET,
   RATIO_OPTION,
 } from 'tokenlane/internal/cli.mjs'
-import { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } from '../index.js'
+import { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } from '../index.mjs'
 import { withCurrency } from '../src/price.mjs'
 import { Notices, corpusProgress, howToGoOn } from './corpus-progress.mjs'
 import {
@@ -49,7 +49,7 @@ const corpus = {
     'verify FOLDER | clean FOLDER | report FOLDER -o FILE',
   ],
   about: [
-    'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, whole files of gzip or Zstandard. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
+    'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, frames of gzip and Zstandard where their lengths are known, else whole files. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
     'After a crash, a full disk or Ctrl-C, run the same command again: existing files are compared with their SHA-256, and missing shards are processed.',
     'A document is a line of JSON with a field in files called .jsonl, .ndjson or .json (also .gz, .zst), and a line of text in others. Documents without tokens are left out and counted.',
     'With --messages, documents are chats in rows of JSON or Parquet. They are rendered with the chat template of the tokenizer, and a loss mask beside the ids says which tokens the assistant wrote: .mask.npy, .mask.bin (and .mask.idx for megatron), or loss_mask in mds, jsonl and parquet.',

@@ -1,7 +1,7 @@
 // `tokenlane worker`: processes shards of corpus jobs from a queue.
 
 import { UsageError, onFirstSignal, plural, forOutput, oneLine, QUIET } from 'tokenlane/internal/cli.mjs'
-import { createWorker } from '../index.js'
+import { createWorker } from '../index.mjs'
 import { CONCURRENCY, METRICS, QUEUE_OPTIONS, QUEUE_VARIABLE, SHARD_THREADS, metricsOf } from './options.mjs'
 
 /** Time in seconds after the grace period at which a worker exits in any case. */

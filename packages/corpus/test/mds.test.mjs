@@ -1,5 +1,4 @@
-// @tokenlane/corpus: the format of MosaicML's streaming. docs/assurance.md has what streaming
-// itself read of it.
+// @tokenlane/corpus: the format of MosaicML's streaming.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

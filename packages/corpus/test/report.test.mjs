@@ -88,6 +88,11 @@ test('links stay, a pipe is written directly, and files of the job stay', posix,
     assert.equal(code, 'ERR_TOKENLANE_OUTPUT_IS_INPUT')
   }
   assert.deepEqual(fs.readFileSync(at('tokens', 'job.json')), job)
+  // What is no file may refuse the page, too.
+  if (fs.existsSync('/dev/full')) {
+    const { code, message } = await failure(() => writeReport(at('tokens'), '/dev/full'))
+    assert.equal(code, 'ERR_TOKENLANE_FILE', message)
+  }
 })
 
 test('a job that is not finished, no job, and wrong arguments', async () => {

@@ -1,6 +1,5 @@
 // @tokenlane/corpus, training: the same vocabulary from every kind of input, the parts of other
-// tokenizers, progress, cancellation and errors. train_check.py judges exactness:
-// docs/differential.md.
+// tokenizers, progress, cancellation and errors.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
@@ -320,6 +319,25 @@ test('without other parts, Unigram normalizes as SentencePiece does: NFKC, and s
     assert.deepEqual([...tokenizer.encode(given).ids], [...tokenizer.encode(normalized).ids], given)
 })
 
+test('progress is reported while texts are still to come', async () => {
+  const states = []
+  // The source ends when the second report has come, or after far more time than that takes.
+  async function* source() {
+    for (let round = 0; states.length < 2 && round < 2000; round++) {
+      yield* texts
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+  await trainTokenizer({ texts: source(), vocabSize: 300, onProgress: (state) => states.push(state) })
+  assert.deepEqual(
+    states.slice(0, 2).map(({ phase, allBytes }) => [phase, allBytes]),
+    [
+      ['count', undefined],
+      ['count', undefined],
+    ],
+  )
+})
+
 test('rows that cannot be read fail with their place, or are skipped', async () => {
   const inputs = file('bad.jsonl', `{"text":"good words"}\n{"text":7}\n{"text":"more words"}\n`)
   await rejects({ inputs }, 'ERR_TOKENLANE_FIELD', /bad\.jsonl, line 2/)
@@ -375,6 +393,38 @@ test('bad options are refused by name', async () => {
   await rejects({ inputs: path.join(folder, 'none.txt') }, 'ERR_TOKENLANE_FILE_NOT_FOUND')
 })
 
+test('numbers up to their limits, and none beyond', async () => {
+  const MAX = 2 ** 31 - 1
+  const LIMITS = {
+    bpe: { vocabSize: [1, MAX], minFrequency: [0, Number.MAX_SAFE_INTEGER], limitAlphabet: [0, MAX] },
+    unigram: { vocabSize: [1, MAX], maxPieceLength: [1, 256], nSubIterations: [1, 1000], seedSize: [1, MAX] },
+  }
+  LIMITS.bpe.maxTokenLength = [1, MAX]
+  const isRefused = async (options, name) => {
+    try {
+      await trainTokenizer({ texts: ['ab ab'], ...options })
+    } catch ({ code, message }) {
+      return code === 'ERR_TOKENLANE_ARGUMENT_VALUE' && message.startsWith(`${name} must be`)
+    }
+    return false
+  }
+  for (const [model, limits] of Object.entries(LIMITS)) {
+    for (const [name, [least, most]] of Object.entries(limits)) {
+      for (const value of [least - 1, least + 0.5, most + 1, NaN, Infinity])
+        assert.equal(await isRefused({ model, [name]: value }, name), true, `${model} ${name} ${value}`)
+      for (const value of [least, most])
+        assert.equal(await isRefused({ model, [name]: value }, name), false, `${model} ${name} ${value}`)
+    }
+  }
+  for (const [shrinkingFactor, refused] of [
+    ...[-0.5, 0, 1, 1.5, NaN].map((value) => [value, true]),
+    ...[0.01, 0.99].map((value) => [value, false]),
+  ]) {
+    const options = { model: 'unigram', shrinkingFactor }
+    assert.equal(await isRefused(options, 'shrinkingFactor'), refused, `shrinkingFactor ${shrinkingFactor}`)
+  }
+})
+
 test('a vocabulary that cannot be', async () => {
   for (const model of ['bpe', 'wordpiece', 'wordlevel', 'unigram']) {
     await rejects({ texts: [], model }, 'ERR_TOKENLANE_TRAIN_NO_WORDS')
@@ -386,10 +436,14 @@ test('a vocabulary that cannot be', async () => {
   assert.deepEqual(Object.keys(vocab).sort(), [...new Set(LINES.join(''))].filter((one) => one !== ' ').sort())
 })
 
-test('require and import give the same calls', () => {
+test('require and import give the same calls', async () => {
   const required = createRequire(import.meta.url)('@tokenlane/corpus')
-  for (const call of [extendTokenizer, pruneTokenizer, trainTokenizer])
-    assert.ok(Object.values(required).includes(call))
+  const imported = await import('@tokenlane/corpus')
+  assert.deepEqual(Object.keys(required).sort(), Object.keys(imported).sort())
+  const [made, wanted] = [required, imported].map((calls) => calls.trainTokenizer({ texts, vocabSize: 300 }))
+  assert.deepEqual(Buffer.from((await made).toBuffer()), Buffer.from((await wanted).toBuffer()))
+  for (const call of ['extendTokenizer', 'pruneTokenizer'])
+    await assert.rejects(required[call](await made, { none: 1 }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
 })
 
 test('parts and tokens that cannot be written', async () => {

@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import * as hf from '@tokenlane/tokenizers'
+import hf from '@tokenlane/tokenizers'
 
 import { Tokenizer } from '../../../index.mjs'
 import { failure } from '../../../__test__/support/texts.mjs'
@@ -129,6 +129,14 @@ test('huggingface: WordPiece, WordLevel and Unigram', async () => {
   assert.throws(() => hf.WordPiece.fromFile({}), {
     message: 'Failed to convert JavaScript value `Object {}` into rust type `String`',
   })
+})
+
+test('huggingface: each component is written as that of PyPI tokenizers', () => {
+  const { cases } = JSON.parse(fs.readFileSync(new URL('../../../__test__/testdata/components.json', import.meta.url)))
+  for (const { call, args, json } of cases) {
+    const component = hf[call](...args.map((arg) => arg ?? undefined))
+    assert.deepEqual(component.json, json, `${call} ${JSON.stringify(args)}`)
+  }
 })
 
 test('huggingface: single components', () => {

@@ -2,7 +2,7 @@
 
 use super::draw::Draw;
 use crate::memory::pool::CheckedPool;
-use crate::memory::pool::{Binned, Off, Split};
+use crate::memory::pool::{Binned, Split};
 use crate::memory::testing::{FakePages, PoolOp, drive, drive_shared};
 
 /// Maximum length of a trace.
@@ -11,7 +11,7 @@ const MAX_TRACE_LEN: usize = 400;
 /// Interprets bytes as a pool, its cap, and operations on it.
 pub(super) fn pool(bytes: &[u8]) {
     let mut draw = Draw::new(bytes);
-    let (which, shares) = (draw.below(3), draw.flag());
+    let (which, shares) = (draw.below(2), draw.flag());
     let cap = if draw.flag() { usize::MAX / 2 } else { draw.below(200 << 20) };
     let mut ops = vec![];
     while !draw.is_over() && ops.len() < MAX_TRACE_LEN {
@@ -19,8 +19,7 @@ pub(super) fn pool(bytes: &[u8]) {
     }
     match which {
         0 => beside_model(Split::<FakePages>::default(), shares, &ops, cap),
-        1 => beside_model(Binned::<FakePages>::default(), shares, &ops, cap),
-        _ => beside_model(Off::<FakePages>::default(), shares, &ops, cap),
+        _ => beside_model(Binned::<FakePages>::default(), shares, &ops, cap),
     }
 }
 

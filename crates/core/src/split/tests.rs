@@ -533,8 +533,11 @@ fn a_prefix_that_cannot_be_encoded_ends_no_piece() {
 }
 
 fn bundled(name: &str) -> Tokenizer {
-    let path =
-        format!("{}/../../encodings/{}.tiktoken", env!("CARGO_MANIFEST_DIR"), encoding_file(name).expect("it is bundled"));
+    let path = format!(
+        "{}/../../encodings/{}.tiktoken",
+        env!("CARGO_MANIFEST_DIR"),
+        encoding_file(name).expect("it is bundled")
+    );
     Tokenizer::from_encoding(name, &std::fs::read(path).expect("the file is there")).expect("a sound file")
 }
 

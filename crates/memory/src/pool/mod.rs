@@ -10,7 +10,6 @@
 
 mod binned;
 mod mappings;
-mod off;
 mod split;
 #[cfg(test)]
 mod tests;
@@ -21,7 +20,6 @@ use std::ptr::NonNull;
 pub use super::pages::Pages;
 use super::pages::{Advice, Mapping};
 pub use binned::Binned;
-pub use off::Off;
 pub use split::Split;
 
 #[cfg(feature = "testing")]
@@ -42,8 +40,6 @@ pub enum PoolKind {
     Split,
     /// Blocks whose sizes are powers of two.
     Binned,
-    /// No pool: nothing is kept.
-    Off,
 }
 
 impl PoolKind {
@@ -52,7 +48,6 @@ impl PoolKind {
         match self {
             Self::Split => Box::new(Split::<Mapping>::default()),
             Self::Binned => Box::new(Binned::<Mapping>::default()),
-            Self::Off => Box::new(Off::<Mapping>::default()),
         }
     }
 }

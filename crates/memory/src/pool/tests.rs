@@ -40,12 +40,6 @@ proptest! {
         drive_shared(Binned::<FakePages>::default(), &ops, cap);
     }
 
-    #[test]
-    fn off_agrees_with_a_naive_model(ops in ops(), cap in prop_oneof![Just(usize::MAX / 2), 0usize..200 << 20]) {
-        drive(Off::<FakePages>::default(), &ops, cap);
-        drive_shared(Off::<FakePages>::default(), &ops, cap);
-    }
-
     /// Best fit: no smaller free block would have been large enough.
     #[test]
     fn split_allocates_the_best_fitting_block(sizes in prop::collection::vec(1usize..40 << 20, 1..30), wanted in 1usize..40 << 20) {

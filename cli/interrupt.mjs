@@ -1,7 +1,10 @@
 // Signals that end a command. The first one lets it clean up for a few seconds; a second one of any
 // kind ends the process at once.
 
-import { endsSoon } from '../lib/waits.js'
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+const { endsSoon } = require('../lib/waits.js')
 
 /** The signals, with the exit codes of a shell. */
 export const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }

@@ -11,6 +11,7 @@ import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
 import { PACKAGES, PACKAGE_COMMANDS } from './packages.mjs'
 import { nearestOf } from '../lib/errors.js'
+import { projectPlaces, setProjectPlaces } from '../lib/optional.js'
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
@@ -34,6 +35,8 @@ for (const event of ['uncaughtException', 'unhandledRejection']) process.on(even
 // Unfinished files are removed as the process ends (output/file.mjs), whatever ends it.
 for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => end(signal, status))
 
+// Optional packages are also those of the working directory.
+setProjectPlaces([...projectPlaces(), `${process.cwd()}/index.js`])
 try {
   await main(process.argv.slice(2))
 } catch (error) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 import { Tokenizer, memory } from '../../index.mjs'
-import * as corpus from '../../packages/corpus/index.js'
+import corpus from '../../packages/corpus/index.js'
 import { folderWithTokenizer } from '../support/cli.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -21,7 +21,15 @@ const bytes = Buffer.from(gpt.toBuffer())
 const FIRST = {
   ...{ fromFile: [file], fromFileSync: [file], fromBuffer: [bytes], fromBufferSync: [bytes] },
   ...{ fromPretrained: ['a/b'], fromEncoding: ['r50k_base'], fromEncodingSync: ['r50k_base'] },
-  ...{ forModel: ['gpt-4'], forModelSync: ['gpt-4'], encode: ['a'], encodeBatch: [['a']], encodeBatchSync: [['a']] },
+  ...{
+    forModel: ['gpt-4'],
+    forModelSync: ['gpt-4'],
+    encode: ['a'],
+    live: ['a'],
+    encodeChunks: [['a']],
+    encodeBatch: [['a']],
+    encodeBatchSync: [['a']],
+  },
   ...{ count: ['a'], countBatch: [['a']], countBatchSync: [['a']], isWithin: ['a', 1] },
   ...{ encodeInto: ['a', new Uint32Array(1)], truncate: ['a', 1], split: ['a'], splitAsync: ['a'] },
   ...{ encodeStream: [['a']], countStream: [['a']], applyChatTemplate: [messages], countChat: [messages] },

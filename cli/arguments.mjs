@@ -1,13 +1,10 @@
 // Parses command lines and writes the help of commands. The parser of Node.js splits the arguments;
 // errors have messages of this tool.
 
-import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 
 import { UsageError } from './failure.mjs'
-
-const require = createRequire(import.meta.url)
-const { nearestOf } = require('../lib/errors.js')
+import { nearestOf } from '../lib/errors.js'
 
 /** Option names of other tools, and the options of this tool with the same meaning. */
 const SYNONYMS = {

@@ -2,7 +2,7 @@
 // The command `tokenlane`: its subcommands and exit codes. 0: success; 1: failure; 2: invalid
 // command line; 130, 143 and 129: ended by SIGINT, SIGTERM or SIGHUP.
 
-import { createRequire } from 'node:module'
+import fs from 'node:fs'
 
 import { stopBars } from './bar.mjs'
 import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
@@ -10,9 +10,8 @@ import { Failure, UsageError, errorLine, fileFailure } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
 import { PACKAGES, PACKAGE_COMMANDS } from './packages.mjs'
-
-const require = createRequire(import.meta.url)
-const { nearestOf } = require('../lib/errors.js')
+import { nearestOf } from '../lib/errors.js'
+import { projectPlaces, setProjectPlaces } from '../lib/optional.js'
 
 const COMMANDS = {
   encode: async () => (await import('./commands/encode.mjs')).encode,
@@ -36,6 +35,8 @@ for (const event of ['uncaughtException', 'unhandledRejection']) process.on(even
 // Unfinished files are removed as the process ends (output/file.mjs), whatever ends it.
 for (const [signal, status] of Object.entries(SIGNALS)) process.on(signal, () => end(signal, status))
 
+// Optional packages are also those of the working directory.
+setProjectPlaces([...projectPlaces(), `${process.cwd()}/index.js`])
 try {
   await main(process.argv.slice(2))
 } catch (error) {
@@ -49,7 +50,7 @@ async function main([name, ...args]) {
     process.exitCode = 2
     return
   }
-  if (['version', '--version', '-v', '-V'].includes(name)) return print(`${require('../package.json').version}\n`)
+  if (['version', '--version', '-v', '-V'].includes(name)) return print(version())
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([...args, '--help']) : print(await overview())
   if (!Object.hasOwn(ALL_COMMANDS, name)) {
@@ -119,6 +120,11 @@ function end(signal, status) {
   process.emit('exit', status)
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)
+}
+
+/** The version of this package. */
+function version() {
+  return JSON.parse(fs.readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
 function print(text) {

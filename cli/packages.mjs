@@ -27,9 +27,9 @@ export const PACKAGE_COMMANDS = Object.fromEntries(
 )
 
 /**
- * Imports an entry of a package, which `caller` needs. The package is looked for where the user is, then beside the program that the
- * user has called, which package managers link, and beside this file. Both packages must have one
- * version: what they share is internal.
+ * Imports an entry of a package, which `caller` needs. The package is looked for where the user is,
+ * then beside the program that the user has called, which package managers link, and beside this
+ * file. Both packages must have one version: what they share is internal.
  */
 export async function importPackage(name, entry, caller) {
   const { version } = createRequire(import.meta.url)('../package.json')

@@ -431,6 +431,21 @@ test('hostile schemas end with an error in linear time', () => {
   }
 })
 
+test("elements of more than 50 characters are any, as in gpt-oss's template", () => {
+  // Its rule is `inner_type|length > 50`, and Python counts characters.
+  const declared = (type) => {
+    const parameters = { type: 'object', properties: { list: { type: 'array', items: { type: [type] } } } }
+    const tools = [{ type: 'function', function: { name: 'f', parameters } }]
+    const options = { tools, tokenize: false, variables: { strftime_now: () => '2025-06-28' } }
+    return oss.applyChatTemplate([{ role: 'user', content: 'a' }], options)
+  }
+  for (const character of ['a', 'é', '😀']) {
+    const [short, long] = [50, 51].map((count) => character.repeat(count))
+    assert.ok(declared(short).includes(`list?: ${short}[]`), short)
+    assert.ok(declared(long).includes('list?: any[]') && !declared(long).includes(long), long)
+  }
+})
+
 test('what a message of the harmony format must be is refused by its place', () => {
   const final = { ...user, channel: 'final' }
   const part = (role, content) => [{ ...final, role, content: [content] }]

@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { Bar, barLine, canDraw, columnsOf, stopBars } from '../../cli/bar.mjs'
+import { duration } from '../../cli/progress.mjs'
 import { folderWithTokenizer, runIn } from '../support/cli.mjs'
 
 /** A terminal of some columns that shows what is written to it. */
@@ -62,6 +63,20 @@ class Terminal extends EventEmitter {
 }
 
 const WORDS = ['42%', '1.0 of 2.0 MiB', '3.0 MiB/s', '4 s left']
+
+test('durations', () => {
+  const written = {
+    '0 s': [0, 0.4, -3],
+    '59 s': [59.4],
+    '1 min 0 s': [59.6, 60],
+    '2 min 5 s': [125],
+    '59 min 59 s': [3599],
+    '1 h 0 min': [3599.5, 3600, 3659],
+    '25 h 1 min': [90061],
+    '?': [Infinity, NaN],
+  }
+  for (const [text, all] of Object.entries(written)) for (const seconds of all) assert.equal(duration(seconds), text)
+})
 
 test('a line fits any width: words are left out from the right, and the bar last of all', () => {
   for (let room = 0; room < 200; room++) {

@@ -286,7 +286,7 @@ test('the environment selects the pool, and a wrong name is an error', () => {
   assert.equal(run({ TOKENLANE_POOL: '', TOKENLANE_MADVISE: '' }).stdout.trim(), 'split free')
   const wrong = run({ TOKENLANE_POOL: 'splitt' })
   assert.notEqual(wrong.status, 0)
-  assert.match(wrong.stderr, /TOKENLANE_POOL must be split, binned or off.*splitt/s)
+  assert.match(wrong.stderr, /TOKENLANE_POOL must be split or binned, but it is "splitt/s)
   assert.match(wrong.stderr, /ERR_TOKENLANE_ARGUMENT_VALUE/)
 })
 

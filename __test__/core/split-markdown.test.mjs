@@ -309,6 +309,8 @@ test('wrong options', () => {
   ]
   for (const [options, code] of wrong)
     assert.throws(() => tokenizer.split('a', { boundary: 'markdown', ...options }), { code })
+  for (const boundary of ['token', 'word', 'paragraph', 'markdown'])
+    assert.throws(() => tokenizer.split('a', { maxTokens: 0, boundary }), { message: /^maxTokens must be at least 1/ })
   assert.throws(() => split('', 5, { specialTokens: 'no' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => tokenizer.split(7, { boundary: 'markdown', maxTokens: 5 }), {
     code: 'ERR_TOKENLANE_ARGUMENT_TYPE',

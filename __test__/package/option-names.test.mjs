@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 import { Tokenizer, memory } from '../../index.mjs'
-import * as corpus from '../../lib/corpus/index.js'
-import * as train from '../../lib/train/index.js'
+import * as corpus from '../../packages/corpus/index.js'
 import { folderWithTokenizer } from '../support/cli.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -31,7 +30,7 @@ const FIRST = {
   ...{ verifyCorpus: [folder], cleanCorpus: [folder], writeReport: [folder, file] },
 }
 
-const FILES = ['index.d.ts', 'lib/corpus/index.d.ts', 'lib/train/index.d.ts'].map((name) => root + name)
+const FILES = ['index.d.ts', 'packages/corpus/index.d.ts'].map((name) => root + name)
 const program = ts.createProgram(FILES, {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2022,
@@ -53,7 +52,7 @@ function optionsOf(symbol, node) {
 
 /** Yields the name of each call that has options, itself, and their names. */
 function* calls() {
-  const [main, ...others] = FILES.map((name) => checker.getSymbolAtLocation(program.getSourceFile(name)))
+  const [main, other] = FILES.map((name) => checker.getSymbolAtLocation(program.getSourceFile(name)))
   const exported = new Map(checker.getExportsOfModule(main).map((symbol) => [symbol.name, symbol]))
   const tokenizer = exported.get('Tokenizer')
   const node = tokenizer.valueDeclaration
@@ -69,11 +68,9 @@ function* calls() {
   const service = exported.get('memory')
   const configure = checker.getTypeOfSymbolAtLocation(service, service.valueDeclaration).getProperty('configure')
   yield ['configure', memory.configure, optionsOf(configure, service.valueDeclaration)]
-  for (const [index, module] of [corpus, train].entries()) {
-    for (const symbol of checker.getExportsOfModule(others[index])) {
-      const options = symbol.flags & ts.SymbolFlags.Function ? optionsOf(symbol, symbol.valueDeclaration) : []
-      if (options.length > 0) yield [symbol.name, module[symbol.name], options]
-    }
+  for (const symbol of checker.getExportsOfModule(other)) {
+    const options = symbol.flags & ts.SymbolFlags.Function ? optionsOf(symbol, symbol.valueDeclaration) : []
+    if (options.length > 0) yield [symbol.name, corpus[symbol.name], options]
   }
 }
 

@@ -89,7 +89,10 @@ export function withoutPackage(name) {
   const missing = `Object.assign(new Error('Cannot find package ${name}'), { code: 'ERR_MODULE_NOT_FOUND' })`
   const hook = `export const resolve = (name, context, next) => { if (name === '${name}') throw ${missing}; return next(name, context) }`
   const moduleOf = (text) => `data:text/javascript,${encodeURIComponent(text)}`
-  const register = `import Module, { register } from 'node:module'
+  const register = `import fs from 'node:fs'
+import Module, { register } from 'node:module'
+const exists = fs.existsSync
+fs.existsSync = (file) => !file.replaceAll('\\\\', '/').endsWith('/${name}/package.json') && exists(file)
 register(${JSON.stringify(moduleOf(hook))})
 const find = Module._resolveFilename
 Module._resolveFilename = (...args) => {

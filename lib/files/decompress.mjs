@@ -1,6 +1,7 @@
 // Decompresses gzip and Zstandard. The first bytes decide, not the name: no valid UTF-8 starts with
 // the magic number of either format.
 
+import { createRequire } from 'node:module'
 import { Readable, pipeline } from 'node:stream'
 import zlib from 'node:zlib'
 
@@ -8,6 +9,8 @@ import { Failure } from './failure.mjs'
 import { codecOf } from './magic.mjs'
 import { Ratio } from './ratio.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
+
+const { importOptional } = createRequire(import.meta.url)('../optional.js')
 
 /**
  * The number of compressed bytes in one call of the Zstandard decompressor, which keeps the whole
@@ -109,7 +112,7 @@ async function* unzstd(chunks, ratio) {
 
 async function fzstd() {
   try {
-    return await import('fzstd')
+    return await importOptional('fzstd', () => import('fzstd'))
   } catch (error) {
     const message = 'it is compressed with Zstandard, which needs the package fzstd; run "npm install fzstd"'
     throw new Failure('PACKAGE_MISSING', message, { cause: error })

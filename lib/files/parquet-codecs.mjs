@@ -1,10 +1,13 @@
 // Decompressors for the pages of Parquet files. A page header declares the decompressed size,
 // so the limit is checked before anything is decompressed.
 
+import { createRequire } from 'node:module'
 import zlib from 'node:zlib'
 
 import { Failure } from './failure.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
+
+const { importOptional } = createRequire(import.meta.url)('../optional.js')
 
 /**
  * The decompressors that are passed to hyparquet, which has its own for snappy.
@@ -12,7 +15,7 @@ import { ZstdGuard } from './zstd-guard.mjs'
  * @param {import('./ratio.mjs').Ratio} ratio
  */
 export async function parquetCompressors(ratio) {
-  const { decompress: unzstd } = await import('fzstd')
+  const { decompress: unzstd } = await importOptional('fzstd', () => import('fzstd'))
   const bounded = (inflate) => (bytes, length) => {
     ratio.read(bytes.length)
     ratio.make(length)

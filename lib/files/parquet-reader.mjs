@@ -3,19 +3,23 @@
 // process (also from a worker thread).
 
 import fs from 'node:fs'
+import { createRequire } from 'node:module'
 
 import { Failure } from './failure.mjs'
 import { ROW_BYTES, checkCodec, checkEncoding, checkSizes, parquetCompressors, startOf } from './parquet-codecs.mjs'
 import { Ratio } from './ratio.mjs'
 import { valueAt } from './json-rows.mjs'
 
+const { importOptional, setProjectPlaces } = createRequire(import.meta.url)('../optional.js')
+
 const BATCH_UNITS = 4 << 20
 const BATCH_ROWS = 1 << 14
-const { file: name, field, keep, maxRatio, isRaw } = JSON.parse(process.argv[2])
+const { file: name, field, keep, maxRatio, isRaw, places } = JSON.parse(process.argv[2])
 const ratio = new Ratio(maxRatio)
 
-const { parquetMetadataAsync, parquetRead } = await import('hyparquet')
-const { parquetHeader } = await import('hyparquet/src/column.js')
+setProjectPlaces(places)
+const { parquetMetadataAsync, parquetRead } = await importOptional('hyparquet', () => import('hyparquet'))
+const { parquetHeader } = await importOptional('hyparquet/src/column.js', () => import('hyparquet/src/column.js'))
 
 const descriptor = fs.openSync(name, 'r')
 const size = fs.fstatSync(descriptor).size

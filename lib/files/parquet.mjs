@@ -11,6 +11,8 @@ import { Failure } from './failure.mjs'
 import { isTable } from './magic.mjs'
 import { MAX_RATIO } from './ratio.mjs'
 
+const { projectPlaces, resolveOptional } = createRequire(import.meta.url)('../optional.js')
+
 const MIB = 2 ** 20
 /** Maximum memory of a row group's values in MiB. */
 const MAX_GROUP_MIB = 4096
@@ -54,7 +56,7 @@ export function isParquet({ file, size }) {
 export function checkPackages(meta, ...names) {
   for (const name of names) {
     try {
-      meta.resolve ? meta.resolve(name) : createRequire(meta.url).resolve(name)
+      resolveOptional(name, meta.url)
     } catch (error) {
       const message = `Parquet needs the package ${name}: run "npm install ${names.join(' ')}"`
       throw new Failure('PACKAGE_MISSING', message, { cause: error })
@@ -86,11 +88,15 @@ export function checkPackages(meta, ...names) {
 export async function* parquetRows(source, { field, keep, isRaw = false, maxRatio = MAX_RATIO, onRead }) {
   checkPackages(import.meta, 'hyparquet', 'fzstd')
   const mib = Math.min(MAX_GROUP_MIB, Math.floor(os.totalmem() / MIB / 2))
-  const reader = fork(READER, [JSON.stringify({ file: source.file, field, keep, isRaw, maxRatio })], {
-    execArgv: [`--max-old-space-size=${mib}`],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
+  const reader = fork(
+    READER,
+    [JSON.stringify({ file: source.file, field, keep, isRaw, maxRatio, places: projectPlaces() })],
+    {
+      execArgv: [`--max-old-space-size=${mib}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    },
+  )
   const ended = new Promise((resolve) => reader.once('exit', (status, signal) => resolve(signal ?? status)))
   let schema
   let line = 0

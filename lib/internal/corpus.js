@@ -10,7 +10,7 @@ const { chatOf, componentsOf, encodeChat, encodeDocuments, maxId } = require('..
 const { later } = require('../later.js')
 const { memory } = require('../memory.js')
 const native = require('../native.js')
-const { optional } = require('../optional.js')
+const { importOptional, optional, projectPlaces, resolveOptional, setProjectPlaces } = require('../optional.js')
 const { checkKnown, checkNames, checkObject, signalOption } = require('../options.js')
 const { encodingPath } = require('../package-root.js')
 const { enqueue } = require('../queue.js')
@@ -19,7 +19,7 @@ const { watch } = require('../signals.js')
 const { run } = require('../steps.js')
 const { BatchTexts, copyTexts } = require('../texts.js')
 const { Tokenizer, encodings } = require('../tokenizer.js')
-const { endsSoon, pause, untilAborted, untilEnded, within } = require('../waits.js')
+const { endsSoon, pause, signalOfRequest, untilAborted, untilEnded, untilLeft, within } = require('../waits.js')
 const { version: VERSION } = require('../../package.json')
 
 const modules = later({
@@ -52,6 +52,7 @@ module.exports = {
   encodeDocuments,
   encodingPath,
   encodings,
+  importOptional,
   endsSoon,
   enqueue,
   error,
@@ -64,13 +65,18 @@ module.exports = {
   openRegularSync,
   optional,
   pause,
+  projectPlaces,
   readRegular,
+  resolveOptional,
   run,
+  setProjectPlaces,
+  signalOfRequest,
   signalOption,
   tooLarge,
   typeError,
   untilAborted,
   untilEnded,
+  untilLeft,
   watch,
   within,
   wrongType,

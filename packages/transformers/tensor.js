@@ -5,7 +5,7 @@
 // process that does not load the package, results have the class below. It has the same shape.
 
 // This comes first: in a bundle of ES modules it reports why the modules of Node are not found.
-require('tokenlane/internal/transformers.js')
+const { importOptional, requireOptional } = require('tokenlane/internal/transformers.js')
 const { inspect } = require('node:util')
 
 const { bounded, primitive } = require('tokenlane/internal/dropins/bounded.js')
@@ -122,12 +122,12 @@ const isTensor = (value) =>
 
 // The ES module and the CommonJS module of the package have different classes. index.mjs replaces
 // this loader.
-let load = async () => require(PACKAGE)
+let load = async () => requireOptional(PACKAGE, () => require(PACKAGE))
 let search
 let installed
 
 function loadPackageWith(loader) {
-  load = () => loader(PACKAGE)
+  load = () => importOptional(PACKAGE, () => loader(PACKAGE))
 }
 
 /** Called with the installed package when it has been loaded. */

@@ -51,7 +51,7 @@ ${table(
 ${table(['package', 'ms'], rows(peers.map(({ corpora: all }) => [all.english.load])), true)}
 
 ${differences('Decoded texts that differ from the originals', wrong)}
-${differences('Numbers of ids that differ from those of tokenlane', sums)}
+${differences('Numbers of ids that differ from tokenlane', sums)}
 `
 }
 

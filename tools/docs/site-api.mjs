@@ -1,4 +1,5 @@
-// Replaces packages/page/page/api.mjs in the static site: the page itself gives the answers of the server.
+// Replaces packages/page/page/api.mjs in the static site: the page itself gives the answers of the
+// server.
 
 import { answersOf } from '../../packages/page/src/answers.mjs'
 import { Tokenizer, encodings } from '../../packages/web/index.mjs'

@@ -124,8 +124,8 @@ impl Advice {
 }
 
 impl Settings {
-    /// The defaults, changed by the environment variables `TOKENLANE_POOL` (`split`, `binned`) and `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`). An empty variable changes
-    /// nothing.
+    /// The defaults, changed by the environment variables `TOKENLANE_POOL` (`split`, `binned`) and
+    /// `TOKENLANE_MADVISE` (`free`, `dontneed`, `off`). An empty variable changes nothing.
     pub fn from_env() -> Result<Self, UnknownName> {
         let mut settings = Self::default();
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());

@@ -216,7 +216,9 @@ export interface CorpusOptions {
   metrics?: MetricsOptions | undefined
   /**
    * Ends the job; the promise rejects with `signal.reason`, after 5 seconds at the latest, whatever
-   * Redis, a store or the hub does. With a queue, workers continue. Default: none.
+   * Redis, a store or the hub does. Its requests end with it and keep no process alive, apart from
+   * pauses of up to 32 seconds in which the package of a store waits to try again. With a queue,
+   * workers continue. Default: none.
    */
   signal?: AbortSignal | undefined
   /** Called with each event of the job. Default: none. */

@@ -2,8 +2,11 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 
+import { setProjectPlaces } from 'tokenlane/internal/corpus.js'
+
 import { packError } from './errors.mjs'
 
+setProjectPlaces(workerData.projectPlaces)
 const { work } = await import(workerData.module)
 
 parentPort.on('message', async ({ id, value }) => {

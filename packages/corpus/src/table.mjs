@@ -20,6 +20,7 @@ import {
   Ratio,
   valueAt,
 } from 'tokenlane/internal/files.mjs'
+import { importOptional } from 'tokenlane/internal/corpus.js'
 import { checkThrift } from './thrift-guard.mjs'
 import { inputChanged } from './errors.mjs'
 
@@ -55,7 +56,7 @@ const asDamage = (failure) =>
 /** The metadata at the end of a file. */
 async function metadataOf(input) {
   checkPackages(import.meta, 'hyparquet', 'fzstd')
-  const { parquetMetadata } = await import('hyparquet')
+  const { parquetMetadata } = await importOptional('hyparquet', () => import('hyparquet'))
   const end = await input.read(Math.max(0, input.size - 8), 8)
   if (input.size < 12 || !isTable(end.subarray(4))) throw damaged('it does not end with PAR1')
   const length = end.readUInt32LE(0)
@@ -249,9 +250,9 @@ class Table {
   /** Loads the packages that decode. */
   async load() {
     const [column, convert, metadata] = await Promise.all([
-      import('hyparquet/src/column.js'),
-      import('hyparquet/src/convert.js'),
-      import('hyparquet'),
+      importOptional('hyparquet/src/column.js', () => import('hyparquet/src/column.js')),
+      importOptional('hyparquet/src/convert.js', () => import('hyparquet/src/convert.js')),
+      importOptional('hyparquet', () => import('hyparquet')),
     ])
     this.#lib = { ...column, ...convert, ...metadata }
     this.#compressors = await parquetCompressors(this.ratio)

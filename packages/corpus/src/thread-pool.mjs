@@ -3,6 +3,8 @@
 
 import { Worker } from 'node:worker_threads'
 
+import { projectPlaces } from 'tokenlane/internal/corpus.js'
+
 import { error, unpackError } from './errors.mjs'
 
 const THREAD = new URL('./pool-thread.mjs', import.meta.url)
@@ -68,7 +70,10 @@ export class ThreadPool {
     const { data, onMessage, onEnd } = this.#shared
     const calls = new Map()
     // `--input-type` is an error for a thread, and the modules of a thread need no other argument.
-    const worker = new Worker(THREAD, { workerData: { ...data, module: this.#module.href }, execArgv: [] })
+    const worker = new Worker(THREAD, {
+      workerData: { ...data, module: this.#module.href, projectPlaces: projectPlaces() },
+      execArgv: [],
+    })
     const thread = { worker, calls }
     worker.on('message', (message) => {
       const { id, value, error: packed, progress } = message

@@ -48,12 +48,12 @@ function notOutput(name, outputs) {
 async function* objectsNamed(given, outputs, commits) {
   const { isListed, noObject, objectsOf } = await import('./store/objects.mjs')
   const objects = await objectsOf(given)
-  const name = (await untilEnded(Promise.resolve(objects.pinned?.(given, commits)))) ?? given
+  const name = (await untilEnded(async () => objects.pinned?.(given, commits))) ?? given
   const { key } = partsOf(name)
   const isOutput = (address) => outputs.some((output) => isBelow(address, output))
   if (key !== '' && !key.endsWith('/')) {
     checkKey(name)
-    if ((await untilEnded(objects.head(name))) !== undefined) {
+    if ((await untilEnded(() => objects.head(name))) !== undefined) {
       if (isOutput(name)) throw outputIsInput(name)
       yield name
       return

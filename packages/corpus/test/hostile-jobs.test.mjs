@@ -132,13 +132,13 @@ test('a job.json that was changed is not the one that the queue names', skip, as
 
 test('options of a job that this worker cannot use', skip, async () => {
   for (const [options, name] of [
-    [{ field: Array(33).fill('a').join('.') }, 'ARGUMENT_VALUE'],
-    [{ groupBy: 'x'.repeat(1025) }, 'ARGUMENT_VALUE'],
+    [{ field: Array(33).fill('a').join('.') }, 'CORPUS_MISMATCH'],
+    [{ groupBy: 'x'.repeat(1025) }, 'CORPUS_MISMATCH'],
     [{ format: 'megatron' }, 'CORPUS_MISMATCH'],
-    [{ format: 'npy', type: 'u8' }, 'ARGUMENT_VALUE'],
+    [{ format: 'npy', type: 'u8' }, 'CORPUS_MISMATCH'],
     [{ maxRow: 2 ** 32 - 1, onError: 'skip' }, undefined],
-    [{ pack: -1 }, 'ARGUMENT_VALUE'],
-    [{ shuffle: 0.5 }, 'ARGUMENT_VALUE'],
+    [{ pack: -1 }, 'CORPUS_MISMATCH'],
+    [{ shuffle: 0.5 }, 'CORPUS_MISMATCH'],
     [{ specialTokens: undefined }, 'CORPUS_MISMATCH'],
   ]) {
     const job = validJob()

@@ -4,7 +4,9 @@
 // by its timeout.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 
 import { createWorker, tokenizeCorpus, verifyCorpus, trainTokenizer } from '@tokenlane/corpus'
 import { Replies } from '../src/queue/replies.mjs'
@@ -134,6 +136,20 @@ describe('replies of another type', () => {
     })
   }
 })
+
+for (const what of ['a text', 'arrays'])
+  test(`${what} in place of jobs, and then no Redis: a worker ends, and then its process`, TIMEOUT, async () => {
+    const { url, end } = await serve((name) => (['info', 'client', 'select'].includes(name) ? okay(name) : WRONG[what]))
+    const code = `import { createWorker } from '${new URL('../index.js', import.meta.url)}'
+      const worker = await createWorker({ queue: '${url}', allow: '.' })
+      console.log(await worker.done.catch(({ code }) => code))`
+    // Killed late enough for a busy machine; the process would never end by itself.
+    const limit = { timeout: 200_000, killSignal: /** @type {const} */ ('SIGKILL') }
+    const running = promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], limit)
+    running.child.stdout?.once('data', end)
+    const { stdout } = await running
+    assert.equal(stdout, 'ERR_TOKENLANE_CORPUS_QUEUE\n')
+  })
 
 describe('a Redis that answers one command with nonsense', { skip: missing }, () => {
   /** @type {TestRedis} */

@@ -475,7 +475,11 @@ test('what cannot be merged is named', async () => {
     [{ inputs: at('a') }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /array of folders/],
     [{ inputs: [at('a')] }, 'ERR_TOKENLANE_FILE_NOT_FOUND', /no job.json/],
     [{ inputs: [at('lines')] }, 'ERR_TOKENLANE_UNSUPPORTED', /format jsonl/],
-    [{ inputs: [at('megatron-a'), at('cl100k')] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /different tokenizers: "r50k_base" and "cl100k_base"$/],
+    [
+      { inputs: [at('megatron-a'), at('cl100k')] },
+      'ERR_TOKENLANE_ARGUMENT_TYPE',
+      /different tokenizers: "r50k_base" and "cl100k_base"$/,
+    ],
     [{ inputs: [{ path: at('npy-a'), weight: 1 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /give the option tokens/],
     [{ inputs: [{ path: at('npy-a'), epochs: 0 }] }, 'ERR_TOKENLANE_ARGUMENT_VALUE', /above 0/],
     [{ inputs: [{ path: at('npy-a'), epochs: 1, tokens: 5 }] }, 'ERR_TOKENLANE_ARGUMENT_TYPE', /one of epochs/],

@@ -36,7 +36,8 @@ test('the package has its modules, its types and nothing else, and no registry i
   const packed = path.join(folder, 'packed')
   fs.mkdirSync(packed)
   const { files, tarball } = pack(own, packed)
-  const isExpected = /^((src|commands)\/[\w/-]+\.(mjs|d\.ts)|index\.(js|d\.ts)|package\.json|README\.md|LICENSE-\w+)$/
+  const isExpected =
+    /^((src|commands)\/[\w/-]+\.(mjs|d\.ts)|index\.(m?js|d\.m?ts)|package\.json|README\.md|LICENSE-\w+)$/
   assert.deepEqual(
     files.map((file) => file.path).filter((name) => !isExpected.test(name)),
     [],

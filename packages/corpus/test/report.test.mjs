@@ -88,6 +88,11 @@ test('links stay, a pipe is written directly, and files of the job stay', posix,
     assert.equal(code, 'ERR_TOKENLANE_OUTPUT_IS_INPUT')
   }
   assert.deepEqual(fs.readFileSync(at('tokens', 'job.json')), job)
+  // What is no file may refuse the page, too.
+  if (fs.existsSync('/dev/full')) {
+    const { code, message } = await failure(() => writeReport(at('tokens'), '/dev/full'))
+    assert.equal(code, 'ERR_TOKENLANE_FILE', message)
+  }
 })
 
 test('a job that is not finished, no job, and wrong arguments', async () => {
@@ -339,4 +344,22 @@ test('progress: sums by machine, time left, and the line of a terminal', () => {
   assert.equal(line.startsWith('fast: 5,000 tokens/s, slow'), true, line)
   assert.equal(line.includes('\u001b'), false)
   assert.match(line, /, 2 more machines$/)
+})
+
+test('the figures that the command prints', () => {
+  fs.writeFileSync(at('rows.txt'), `a\n${'a '.repeat(11)}a\n\na a\n`)
+  const job = ['corpus', 'rows.txt', '--rows', 'lines', '-t', 'r50k_base', '-f', 'npy']
+  const said = (...more) => {
+    const { status, stdout, stderr } = runIn(at())([...job, ...more])
+    assert.equal(status, 0, stderr)
+    return stdout.trimEnd().split('\n')
+  }
+  // 1, 12, 0 and 2 tokens; 27 bytes of text.
+  const documents = '3 documents, 15 tokens, 1.80 bytes per token'
+  const empty = 'left out: 1 document without tokens'
+  assert.deepEqual(said('-o', 'plain'), [documents, empty, '1 shard in plain'])
+  assert.deepEqual(said('-o', 'plain'), [documents, empty, '1 shard in plain, 1 of them from an earlier run'])
+  // Four rows of four tokens, and one of the 16 is padding.
+  const packed = '4 rows, 6.25 % padding; cut: 1 document (33.33 %)'
+  assert.deepEqual(said('-o', 'packed', '--pack', '4'), [documents, empty, packed, '1 shard in packed'])
 })

@@ -12,7 +12,7 @@ import { TestRedis, missing } from '../../../__test__/support/redis.mjs'
 import { TestS3 } from './support/s3.mjs'
 import { failure } from '../../../__test__/support/texts.mjs'
 
-const skip = { skip: missing, timeout: 120_000 }
+const skip = { skip: missing, timeout: 300_000 }
 const VERSION = JSON.parse(fs.readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version
 const at = scratch()
 const BASE = { tokenizer: 'r50k_base', shardSize: 30_000, eos: true, shuffle: 2, format: 'npy', idField: 'id' }
@@ -61,7 +61,7 @@ test('a worker uses what is below --allow only: prefixes, other buckets, dots, a
   const run = async (inputs, output, index) => {
     const own = { ...name, queueName: `allow-${index}` }
     const worker = await createWorker({ ...own, allow: ['s3://lake/raw', 's3://lake/out/'], concurrency: 8 })
-    const error = await failure(() => tokenizeCorpus({ ...BASE, ...own, giveUpSeconds: 5, inputs, output }))
+    const error = await failure(() => tokenizeCorpus({ ...BASE, ...own, giveUpSeconds: 200, inputs, output }))
     await worker.close()
     return error
   }

@@ -7,6 +7,7 @@ import path from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 
 import { tokenizeCorpus, verifyCorpus, writeReport } from '@tokenlane/corpus'
+import { endsSoon } from 'tokenlane/internal/corpus.js'
 import { ObjectInput } from '../src/store/object-input.mjs'
 import { ObjectStore } from '../src/store/object-store.mjs'
 import { inputFiles } from '../src/walk.mjs'
@@ -283,6 +284,26 @@ test('an AbortSignal ends the job and its uploads; a role that may not list uplo
   assert.equal(s3.get('lake/tokens/manifest.json'), undefined)
   assert.ok((await job()).kept >= 3)
   assert.deepEqual(stored('lake/tokens/'), hashes(at('reference')))
+})
+
+test('after an AbortSignal the uploads of shards that were ended are removed, and no others', async () => {
+  const controller = new AbortController()
+  const reason = new Error('enough')
+  const others = ['lake/tokens/notes.txt', 'lake/other/shard-00000000.bin']
+  for (const name of [...others, 'lake/tokens/shard-00000000.bin']) s3.leave(name, new Date())
+  const store = await ObjectStore.open('s3://lake/tokens')
+  const interrupted = async () => {
+    controller.abort(reason)
+    await store.abandon(['shard-00000000'])
+    throw reason
+  }
+  // A job has five seconds for this, which a busy machine may exceed.
+  const limit = 2 ** 30
+  assert.equal(await failure(() => endsSoon(interrupted, controller.signal, limit)), reason)
+  assert.deepEqual(
+    [...s3.uploads.values()].map(({ name }) => name),
+    others,
+  )
 })
 
 test('kill -9 at random moments: the next run does what is missing', { timeout: 180_000 }, async () => {

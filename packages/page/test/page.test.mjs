@@ -288,6 +288,13 @@ test('the costs of each language', async () => {
   assert.equal(english.perWord, english.tokens / english.text.split(' ').length)
 })
 
+test('each language has its name', () => {
+  const names = new Intl.DisplayNames(['en'], { type: 'language' })
+  for (const [name, code] of SENTENCES) assert.ok(names.of(code).startsWith(name), `${code}: ${name}`)
+  assert.equal(new Set(SENTENCES.map(([name]) => name)).size, SENTENCES.length)
+  assert.ok(SENTENCES.every(([name]) => name !== ''))
+})
+
 test('invisible characters are shown by symbols, and nothing is lost', () => {
   assert.equal(signed('a b\t\n\r\u00a0\u200d\u202e\x1b'), 'a·b→⏎␍⍽U+200DU+202EU+001B')
   assert.equal(signed('<b>&amp;</b>'), '<b>&amp;</b>')

@@ -6,7 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import * as hf from '@tokenlane/tokenizers'
+import hf from '@tokenlane/tokenizers'
 
 import { Tokenizer } from '../../../index.mjs'
 import { failure } from '../../../__test__/support/texts.mjs'

@@ -4,7 +4,9 @@
 // follows `ids`, a list<uint8>.
 
 import fs from 'node:fs'
+import path from 'node:path'
 
+import { importOptional, resolveOptional } from 'tokenlane/internal/corpus.js'
 import { checkPackages } from 'tokenlane/internal/files.mjs'
 import { unsupported } from '../errors.mjs'
 import { idOfToken, maskOfToken } from '../loss-mask.mjs'
@@ -38,7 +40,7 @@ const ELEMENTS = {
  */
 export function parquetWriterVersion() {
   checkPackages(import.meta, 'hyparquet-writer', 'hyparquet')
-  const file = new URL('../package.json', import.meta.resolve('hyparquet-writer'))
+  const file = path.join(path.dirname(resolveOptional('hyparquet-writer', import.meta.url)), '..', 'package.json')
   return `hyparquet-writer ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`
 }
 
@@ -83,7 +85,7 @@ export class ParquetWriter {
   static async create(content, create, _scratch, sizes) {
     const { pack, idField } = content
     const columns = { pack, hasIds: idField !== undefined, hasMask: hasLossMask(content) }
-    const library = await import('hyparquet-writer')
+    const library = await importOptional('hyparquet-writer', () => import('hyparquet-writer'))
     return new ParquetWriter((await create('.parquet')).appendOnly(), library, columns, sizes)
   }
 

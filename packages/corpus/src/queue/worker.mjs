@@ -117,6 +117,20 @@ function seconds(given, name, least) {
 
 const ignored = (work) => work.catch(() => {})
 
+/**
+ * A class of workers whose locks can end before the worker has closed. BullMQ renews them until no
+ * job is in progress, and with a Redis that answers nonsense that may never be.
+ *
+ * @param {any} Worker
+ * @returns {any}
+ */
+const withEndOfLocks = (Worker) =>
+  class extends Worker {
+    endLocks() {
+      return this.lockManager.close()
+    }
+  }
+
 class CorpusWorker {
   #options
   #bullmq
@@ -158,9 +172,8 @@ class CorpusWorker {
         maxStalledCount: options.maxStalls,
         name: `${os.hostname()}:${process.pid}`,
       }
-      this.#worker = connections.open(
-        (own) => new bullmq.Worker(options.queueName, work, { connection: own, ...settings }),
-      )
+      const Worker = withEndOfLocks(bullmq.Worker)
+      this.#worker = connections.open((own) => new Worker(options.queueName, work, { connection: own, ...settings }))
       this.#worker.on('closed', () => resolve(undefined))
     })
     this.done.catch(() => {})
@@ -192,7 +205,7 @@ class CorpusWorker {
     await ignored(within(Promise.race([closed, this.#quiet()]), limit, () => undefined))
     clearTimeout(timer)
     await ignored(within(this.#jobs.end(), QUIET_MS, () => undefined))
-    await this.#connections.end()
+    await this.#disconnect()
     this.#resolve(undefined)
     return undefined
   }
@@ -311,8 +324,14 @@ class CorpusWorker {
     // Not awaited, because closing waits for the current job, which called this.
     within(this.#worker.close(), limit, () => undefined)
       .finally(() => this.#jobs.end())
-      .finally(() => this.#connections.end())
+      .finally(() => this.#disconnect())
       .catch(() => {})
+  }
+
+  /** Ends what keeps the process alive if BullMQ cannot close. */
+  async #disconnect() {
+    await this.#worker.endLocks()
+    await this.#connections.end()
   }
 
   /** Processes a shard. */

@@ -84,7 +84,7 @@ const objectOf = (address, size, { etag, lastModified }) => ({
 })
 
 async function existing(address) {
-  const found = await sent(address, async () => (await blobOf(address)).getProperties())
+  const found = await sent(address, async (abortSignal) => (await blobOf(address)).getProperties({ abortSignal }))
   return objectOf(address, found.contentLength, found)
 }
 
@@ -93,7 +93,7 @@ export const head = (address) => ifThere(() => existing(address))
 export async function open(address, start, length) {
   let first
   try {
-    first = await sent(address, async () => (await blobOf(address)).download(start, length))
+    first = await sent(address, async (abortSignal) => (await blobOf(address)).download(start, length, { abortSignal }))
   } catch (failure) {
     if (!failure.isOutOfRange) throw failure
     // The object has no byte at `start`; an empty one has none at all.
@@ -112,16 +112,17 @@ const ranged = ({ readableStreamBody, contentRange: value }, start) => ({
 
 export async function range({ address, etag }, start, end, first = undefined) {
   const blob = await blobOf(address)
-  const request = async (from, to) =>
-    ranged(await sent(address, () => blob.download(from, to - from, { conditions: { ifMatch: etag } })), from)
+  const download = (from, to) => (abortSignal) =>
+    blob.download(from, to - from, { abortSignal, conditions: { ifMatch: etag } })
+  const request = async (from, to) => ranged(await sent(address, download(from, to)), from)
   return readRange(address, start, end, request, { first, explain: (failure) => explained(address, failure) })
 }
 
 export function keysBelow(address) {
   const { bucket, key: prefix } = partsOf(address)
   return listedKeys(address, async (continuationToken) => {
-    const page = await sent(address, async () => {
-      const blobs = (await client()).getContainerClient(bucket).listBlobsFlat({ prefix })
+    const page = await sent(address, async (abortSignal) => {
+      const blobs = (await client()).getContainerClient(bucket).listBlobsFlat({ prefix, abortSignal })
       return (await blobs.byPage({ continuationToken }).next()).value
     })
     return { entries: page.segment.blobItems.map(({ name }) => name), next: page.continuationToken }
@@ -129,7 +130,11 @@ export function keysBelow(address) {
 }
 
 const upload = (address, bytes, options) =>
-  sent(address, async () => (await blobOf(address)).upload(bytes, bytes.length, options), bytes.length)
+  sent(
+    address,
+    async (abortSignal) => (await blobOf(address)).upload(bytes, bytes.length, { abortSignal, ...options }),
+    bytes.length,
+  )
 
 export async function put(address, bytes) {
   await upload(address, bytes, {})
@@ -138,12 +143,13 @@ export async function put(address, bytes) {
 export const create = (address, bytes) => isWritten(() => upload(address, bytes, { conditions: { ifNoneMatch: '*' } }))
 
 export async function remove(address) {
-  await sent(address, async () => (await blobOf(address)).delete())
+  await sent(address, async (abortSignal) => (await blobOf(address)).delete({ abortSignal }))
 }
 
 export async function uploadFile(address, file, size) {
   const blockSize = Math.max(MIN_BLOCK_BYTES, Math.ceil(size / MAX_BLOCKS))
   const options = { blockSize, maxSingleShotSize: MIN_BLOCK_BYTES, concurrency: 2 }
-  const { etag } = await sent(address, async () => (await blobOf(address)).uploadFile(file, options), size)
+  const uploaded = async (abortSignal) => (await blobOf(address)).uploadFile(file, { abortSignal, ...options })
+  const { etag } = await sent(address, uploaded, size)
   return etag
 }

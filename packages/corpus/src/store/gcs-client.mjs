@@ -1,7 +1,10 @@
 // The client of Google Cloud Storage: gs://bucket/key. The package finds the credentials: in
 // GOOGLE_APPLICATION_CREDENTIALS, in those of gcloud, or by the role of the machine.
 
-import { optional } from 'tokenlane/internal/corpus.js'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
+
+import { optional, signalOfRequest, watch } from 'tokenlane/internal/corpus.js'
 import { inputChanged } from '../errors.mjs'
 import { partsOf } from './address.mjs'
 import { listedKeys } from './listing.mjs'
@@ -17,7 +20,23 @@ const MIN_RESUMABLE_BYTES = 8 << 20
 /** The client of this thread. */
 const client = once(connect)
 
+/**
+ * The signal of a call of the package, which takes none: where it aborts, the connections of the
+ * call no longer keep the process alive.
+ */
+const signalOfCall = new AsyncLocalStorage()
+
+/** Called for each request of HTTP in this thread, in the context of the call that sends it. */
+function leaveWithCall({ request }) {
+  const signal = signalOfCall.getStore()
+  if (signal === undefined) return
+  const leave = () => request.socket?.unref()
+  if (signal.aborted) leave()
+  else request.once('close', watch(signal, leave))
+}
+
 async function connect() {
+  subscribe('http.client.request.start', leaveWithCall)
   const lib = await optional(() => import(PACKAGE), PACKAGE, 'An address that starts with gs://')
   const { Storage, IdempotencyStrategy } = lib
   // A write that is repeated writes the same bytes again.
@@ -30,7 +49,9 @@ async function fileOf(address, generation = undefined) {
   return (await client()).bucket(bucket).file(key, generation === undefined ? {} : { generation })
 }
 
-const sent = sender(explained)
+const send = sender(explained)
+
+const sent = (address, work, bytes = 0) => send(address, (signal) => signalOfCall.run(signal, work), bytes)
 
 function explained(address, failure) {
   if (isExplained(failure)) return failure
@@ -70,7 +91,8 @@ export async function open(address, start, length) {
 export async function range({ address, etag }, start, end) {
   const file = await fileOf(address, etag)
   const request = async (from, to) => {
-    const stream = file.createReadStream({ start: from, end: to - 1, validation: false, decompress: false })
+    const options = { start: from, end: to - 1, validation: false, decompress: false }
+    const stream = signalOfCall.run(signalOfRequest(), () => file.createReadStream(options))
     return { body: chunksOf(address, stream), start: from }
   }
   return readRange(address, start, end, request, { explain: (failure) => explained(address, failure) })

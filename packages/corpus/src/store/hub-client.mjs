@@ -4,7 +4,7 @@
 // Tokenizer.fromPretrained.
 
 import { Failure } from 'tokenlane/internal/files.mjs'
-import { modules, optional, pause } from 'tokenlane/internal/corpus.js'
+import { modules, optional, pause, signalOfRequest } from 'tokenlane/internal/corpus.js'
 import { error, inputChanged, unsupported } from '../errors.mjs'
 import { addressOf, partsOf } from './address.mjs'
 import { sortedKeys } from './listing.mjs'
@@ -76,7 +76,7 @@ async function patiently(work) {
 async function withTransport(address, ask) {
   const found = await settings({})
   const { repo, revision, key } = placeOf(address)
-  const transport = new Transport(found, { repo, revision, path: key === '' ? 'its files' : key }, undefined)
+  const transport = new Transport(found, { repo, revision, path: key === '' ? 'its files' : key }, signalOfRequest())
   try {
     return await ask(transport, found)
   } catch (failure) {
@@ -154,7 +154,7 @@ function request(address, start, end) {
     const found = await settings({})
     const { endpoint } = found
     const { repo, revision, path, key } = placeOf(address)
-    const transport = new Transport(found, { repo, revision, path: key }, undefined)
+    const transport = new Transport(found, { repo, revision, path: key }, signalOfRequest())
     try {
       const url = `${endpoint}/${repo}/resolve/${encodeURIComponent(revision)}/${path}`
       const response = await transport.fetch(url, { headers: { range: `bytes=${start}-${end - 1}` } })

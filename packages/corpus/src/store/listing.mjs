@@ -47,7 +47,7 @@ export async function* listedEntries(address, request, limits = LIMITS) {
   let empty = 0
   for (let mark, pages = 1; ; pages++) {
     if (pages > limits.pages) throw wrongListing(address, `it has more than ${limits.pages} pages`)
-    const { entries, next } = await untilEnded(request(mark))
+    const { entries, next } = await request(mark)
     empty = entries.length === 0 ? empty + 1 : 0
     if (empty > limits.emptyPages)
       throw wrongListing(address, `more than ${limits.emptyPages} pages in a row are empty`)
@@ -73,7 +73,7 @@ export async function* listedKeys(address, request, limits = LIMITS) {
   const { key: prefix } = partsOf(address)
   let orders = ORDERS
   let last
-  for await (const key of listedEntries(address, request, limits)) {
+  for await (const key of listedEntries(address, untilWorkEnds(request), limits)) {
     checkListed(address, key, prefix)
     if (last !== undefined) orders = orders.filter((order) => order(last, key) < 0)
     if (orders.length === 0) throw wrongListing(address, `${JSON.stringify(key)} is there twice, or out of order`)
@@ -86,7 +86,7 @@ export async function* listedKeys(address, request, limits = LIMITS) {
 export async function* sortedKeys(address, request, limits = LIMITS) {
   const { key: prefix } = partsOf(address)
   const keys = []
-  for await (const key of listedEntries(address, request, limits)) {
+  for await (const key of listedEntries(address, untilWorkEnds(request), limits)) {
     checkListed(address, key, prefix)
     if (keys.push(Buffer.from(key)) > limits.sortedKeys)
       throw wrongListing(address, `it has more than ${limits.sortedKeys} keys`)
@@ -98,6 +98,9 @@ export async function* sortedKeys(address, request, limits = LIMITS) {
     yield String(key)
   }
 }
+
+/** A listing of what is read ends with the signal of the job; one that cleans up goes on. */
+const untilWorkEnds = (request) => (mark) => untilEnded(() => request(mark))
 
 function checkListed(address, key, prefix) {
   if (typeof key !== 'string' || !key.startsWith(prefix))

@@ -34,7 +34,7 @@ export class ObjectInput extends Input {
   static async open(address, first = 0) {
     checkKey(address)
     const objects = await objectsOf(address)
-    const { object, bytes } = await untilEnded(objects.open(address, first, FIRST_BYTES))
+    const { object, bytes } = await untilEnded(() => objects.open(address, first, FIRST_BYTES))
     return new ObjectInput(objects, object, bytes, first)
   }
 
@@ -43,7 +43,7 @@ export class ObjectInput extends Input {
     if (position >= end) return Buffer.alloc(0)
     const at = position - this.#heldAt
     if (at >= 0 && at + end - position <= this.#held.length) return this.#held.subarray(at, at + end - position)
-    return untilEnded(this.#objects.range(this.#object, position, end))
+    return untilEnded(() => this.#objects.range(this.#object, position, end))
   }
 
   /**
@@ -53,7 +53,7 @@ export class ObjectInput extends Input {
   async *chunks(start, end, { onRead = (_chunk) => {} } = {}) {
     if (end > this.size) throw inputChanged(this.path, `it ends at byte ${this.size}, before byte ${end}`)
     const step = (from) => {
-      const next = untilEnded(this.#objects.range(this.#object, from, Math.min(from + REQUEST_BYTES, end)))
+      const next = untilEnded(() => this.#objects.range(this.#object, from, Math.min(from + REQUEST_BYTES, end)))
       // The failure is reported when the promise is awaited.
       next.catch(() => {})
       return next

@@ -1,7 +1,9 @@
 // Reads ranges of objects. A body that ends early is continued where it stopped.
 
+import { addAbortSignal } from 'node:stream'
+
 import { Failure } from 'tokenlane/internal/files.mjs'
-import { pause } from 'tokenlane/internal/corpus.js'
+import { pause, signalOfRequest } from 'tokenlane/internal/corpus.js'
 
 /** How often a range whose body ended early is continued. */
 const ATTEMPTS = 6
@@ -68,13 +70,15 @@ const IDLE_TIMEOUT_SECONDS = 60
 export const idleTimeout = () => (Number(process.env.TOKENLANE_STORE_TIMEOUT) || IDLE_TIMEOUT_SECONDS) * 1000
 
 /**
- * The chunks of a stream, which fails if nothing arrives for a time.
+ * The chunks of a stream, which fails if nothing arrives for a time, and ends with its request.
  *
  * @param {import('node:stream').Readable} stream
  */
 export async function* watched(stream) {
   const stalled = Object.assign(new Error('the store sent nothing more'), { code: 'ETIMEDOUT' })
   const timer = setTimeout(() => stream.destroy(stalled), idleTimeout())
+  const signal = signalOfRequest()
+  if (signal !== undefined) addAbortSignal(signal, stream)
   try {
     for await (const chunk of stream) {
       timer.refresh()

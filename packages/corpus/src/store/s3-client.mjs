@@ -5,7 +5,7 @@ import fs from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 
 import { Failure } from 'tokenlane/internal/files.mjs'
-import { optional } from 'tokenlane/internal/corpus.js'
+import { optional, signalOfRequest } from 'tokenlane/internal/corpus.js'
 import { partsOf } from './address.mjs'
 import { listedEntries, listedKeys, sortedKeys } from './listing.mjs'
 import { contentRange, readRange } from './ranges.mjs'
@@ -77,7 +77,7 @@ const sent = sender(s3Failure, (bytes) =>
 /** Sends a command. Errors name the address, and never a credential. */
 export async function send(address, command, input) {
   const { client, lib } = await s3()
-  return sent(address, () => client.send(new lib[command](input)))
+  return sent(address, (abortSignal) => client.send(new lib[command](input), { abortSignal }))
 }
 
 /**
@@ -88,7 +88,10 @@ export async function send(address, command, input) {
 export async function upload(address, input, partSize, size = 0) {
   const { client } = await s3()
   const { Upload } = await load('@aws-sdk/lib-storage')
-  const options = { client, params: input, partSize, queueSize: 2, leavePartsOnError: false }
+  // Requests that remove the parts start after the signal has aborted.
+  const send = (command) => client.send(command, { abortSignal: signalOfRequest() })
+  const uploading = Object.create(client, { send: { value: send } })
+  const options = { client: uploading, params: input, partSize, queueSize: 2, leavePartsOnError: false }
   const { ETag } = await sent(address, () => new Upload(options).done(), size)
   return ETag
 }

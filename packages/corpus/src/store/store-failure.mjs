@@ -1,7 +1,7 @@
 // What the clients of stores have in common: one connection for a thread, and their errors.
 
 import { Failure } from 'tokenlane/internal/files.mjs'
-import { within } from 'tokenlane/internal/corpus.js'
+import { signalOfRequest, untilLeft, within } from 'tokenlane/internal/corpus.js'
 import { error, inputChanged } from '../errors.mjs'
 import { idleTimeout } from './ranges.mjs'
 
@@ -60,17 +60,18 @@ export const requestLimit = (bytes, attempts = ATTEMPTS, attempt = idleTimeout()
   attempts * attempt + bytes / MIN_RATE
 
 /**
- * Returns a function that returns the result of `work`, with which `bytes` are sent; `explained`
- * makes the error of a failure, which names the address.
+ * Returns a function that returns the result of `work`, with which `bytes` are sent, and which gets
+ * the signal that ends it; `explained` makes the error of a failure, which names the address.
  */
 export const sender =
   (explained, limitOf = requestLimit) =>
   async (address, work, bytes = 0) => {
     const late = () => Object.assign(new Error('the store does not answer'), { code: 'ETIMEDOUT' })
+    const signal = signalOfRequest()
     try {
-      return await within(work(), limitOf(bytes), late)
+      return await within(untilLeft(work(signal)), limitOf(bytes), late)
     } catch (failure) {
-      throw await explained(address, failure)
+      throw signal?.aborted ? signal.reason : await explained(address, failure)
     }
   }
 

@@ -14,18 +14,7 @@
  *
  * @module tokenlane
  */
-import type {
-  ChatCount,
-  ChatEntry,
-  ChatIdsOptions,
-  ChatPiece,
-  ChatTextOptions,
-  CountChatOptions,
-  CountRequestOptions,
-  FitChatOptions,
-  FittedChat,
-  RequestCount,
-} from './lib/chat-types.js'
+import type { ChatEntry, ChatIdsOptions, ChatPiece, ChatTextOptions, CountChatOptions } from './lib/chat-types.js'
 import type {
   BatchSizeOptions,
   BlockSplitAsyncOptions,
@@ -415,58 +404,14 @@ export class Tokenizer {
    * The number of ids that {@link applyChatTemplate} returns; throws the same errors.
    *
    * For `cl100k_base` and `o200k_base`: the number of tokens of a chat completion, including the
-   * first three of the answer: by the rules that OpenAI documents for messages and images, and by
-   * estimates for tools, calls and all else, which `detail: true` lists. The options are `tools`,
-   * `detail`, `undocumented` and {@link EstimateOptions} then; `addGenerationPrompt: true` and
-   * `content: 'text'` hold always, and other values are refused. Throws
-   * `ERR_TOKENLANE_CHAT_UNDOCUMENTED` for a part of a message whose tokens cannot be estimated,
-   * such as audio, unless `partTokens` has them. With `undocumented: 'throw'` it is also thrown for
-   * all that OpenAI does not document, and `ERR_TOKENLANE_CHAT_IMAGE_SIZE` if the size of an image
-   * is not known.
+   * first three of the answer, by the rules that OpenAI documents for messages, simple functions
+   * and images. The options are `tools`, `model` and `imageSize` then; `addGenerationPrompt: true`
+   * and `content: 'text'` hold always, and other values are refused. What OpenAI does not document,
+   * such as calls of tools, is `ERR_TOKENLANE_CHAT_UNDOCUMENTED` with its place; `countRequest` of
+   * `@tokenlane/requests` estimates it. An image whose size is not known is
+   * `ERR_TOKENLANE_CHAT_IMAGE_SIZE`.
    */
-  countChat(messages: readonly ChatEntry[], options?: CountChatOptions & { detail?: false | undefined }): number
-  /** The same, with the places whose tokens are estimates. */
-  countChat(messages: readonly ChatEntry[], options: CountChatOptions & { detail: true }): ChatCount
-  /**
-   * The number of tokens of the input of a request, by its JSON body: messages, tools, the choice
-   * of a tool and the format of the answer.
-   *
-   * - With an encoding of OpenAI: chat completions, Responses, and messages of Anthropic that a
-   *   gateway forwards to OpenAI. What OpenAI does not document is estimated. `estimated` has
-   *   `model` for a body with a model that is not known to have this encoding.
-   * - Embeddings and completions: the sum of the tokens of all texts, or the number of ids.
-   * - With a tokenizer that has a chat template, and gpt-oss: what a server such as vLLM renders,
-   *   with `add_generation_prompt` (default: true), `chat_template_kwargs`, `chat_template`,
-   *   `documents`, `reasoning_effort` and `continue_final_message`. Bodies of Responses and of
-   *   Anthropic are converted. The tokens of images are not counted.
-   * - For a model of Claude, with `o200k_base`: an estimate, because its tokenizer is not public.
-   *
-   * Throws the errors of {@link countChat}. A field that is read and has another type than its API
-   * documents is `ERR_TOKENLANE_ARGUMENT_TYPE`, and what JSON cannot hold
-   * `ERR_TOKENLANE_ARGUMENT_VALUE`; the message has the place in `body`, such as
-   * `messages[0].content[1].source`.
-   *
-   * ```js
-   * const { tokens, estimated } = Tokenizer.forModelSync('gpt-4o').countRequest(JSON.parse(body))
-   * ```
-   */
-  countRequest(body: object, options?: CountRequestOptions): RequestCount
-  /**
-   * The newest messages of a conversation that take at most `maxTokens`, with those that are always
-   * kept, such as system messages. A call of tools is never without its results. The result and the
-   * next larger conversation were counted whole, so it is exact where {@link countChat} is.
-   *
-   * Throws a `RangeError`, `ERR_TOKENLANE_LIMIT_TOO_SMALL`, if the newest message does not fit with
-   * those that are kept, and the errors of {@link countChat}.
-   *
-   * ```js
-   * const { messages, tokens } = tokenizer.fitChat(history, { maxTokens: 8000, tools })
-   * ```
-   */
-  fitChat<Message extends ChatEntry>(
-    messages: readonly Message[],
-    options: FitChatOptions<Message>,
-  ): FittedChat<Message>
+  countChat(messages: readonly ChatEntry[], options?: CountChatOptions): number
 
   /**
    * The text of ids. Bytes that are not UTF-8, such as half a character, become U+FFFD.

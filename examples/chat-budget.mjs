@@ -1,12 +1,13 @@
 // Fits a conversation into a token budget: drops the oldest turns, and keeps the system message.
 
+import { fitChat } from '@tokenlane/requests'
 import { Tokenizer } from 'tokenlane'
 
 const tokenizer = await Tokenizer.fromEncoding('o200k_base')
 
 /** The newest turns that have at most `limit` tokens with the system message, from the user on. */
 export function fit(messages, limit) {
-  return tokenizer.fitChat(messages, { maxTokens: limit, startOn: 'user' }).messages
+  return fitChat(tokenizer, messages, { maxTokens: limit, startOn: 'user' }).messages
 }
 
 const talk = Array.from({ length: 40 }, (_, i) => ({

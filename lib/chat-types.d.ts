@@ -127,97 +127,16 @@ export interface ImageSize {
   height: number
 }
 
-/** What estimates of OpenAI's and Anthropic's requests need to know. */
-export interface EstimateOptions {
+/** Options of {@link Tokenizer.countChat}. `model` and `imageSize` are for encodings of OpenAI. */
+export interface CountChatOptions extends ChatOptions {
   /**
-   * The model, such as `'gpt-4.1-mini'`, whose images, calls and tools are counted. Default: the
-   * model that {@link Tokenizer.forModel} was called with, or that of the request; without one,
-   * `gpt-4o` for o200k_base and `gpt-4` for cl100k_base.
+   * The model, such as `'gpt-4.1-mini'`, whose images are counted. Default: the model that
+   * {@link Tokenizer.forModel} was called with.
    */
   model?: string | undefined
   /**
    * Returns the size of an image in pixels by its URL. Default: the size is read from a `data:` URL
-   * with a PNG, JPEG, GIF or WebP, which also happens if the function returns `undefined`. An image
-   * of unknown size counts as one of 1024 x 1024 pixels, which is an estimate.
+   * with a PNG, JPEG, GIF or WebP, which also happens if the function returns `undefined`.
    */
   imageSize?: ((url: string) => ImageSize | undefined) | undefined
-  /**
-   * Returns the tokens of a part of a message that is neither text nor image, such as audio or a
-   * file. If it returns `undefined`, such a part is `ERR_TOKENLANE_CHAT_UNDOCUMENTED`. Default:
-   * none: every such part is.
-   */
-  partTokens?: ((part: object) => number | undefined) | undefined
-}
-
-/**
- * Options of {@link Tokenizer.countChat}. Those of {@link EstimateOptions} and `undocumented` are
- * for encodings of OpenAI.
- */
-export interface CountChatOptions extends ChatOptions, EstimateOptions {
-  /**
-   * What happens with what OpenAI does not document, such as calls of tools: `'estimate'` counts it
-   * as the API was seen to count it, see the guide; `'throw'` throws
-   * `ERR_TOKENLANE_CHAT_UNDOCUMENTED`, and counts functions by the documented rule alone. Default:
-   * `'estimate'`.
-   */
-  undocumented?: 'throw' | 'estimate' | undefined
-  /** Return what was estimated, too: a {@link ChatCount}. Default: `false`. */
-  detail?: boolean | undefined
-}
-
-/** The tokens of a conversation, and how sure they are. */
-export interface ChatCount {
-  /** The number of tokens. */
-  tokens: number
-  /**
-   * The places whose tokens are estimates, such as `'messages[2].tool_calls'`, some with a reason
-   * in brackets. `'model'` stands for a model for which OpenAI did not say that its rule holds.
-   * Empty if the number is exact.
-   */
-  estimated: string[]
-}
-
-/** The API whose requests have the form of a body. */
-export type RequestApi = 'openai-chat' | 'openai-responses' | 'openai-embeddings' | 'openai-completions' | 'anthropic'
-
-/** Options of {@link Tokenizer.countRequest}. */
-export interface CountRequestOptions extends EstimateOptions {
-  /**
-   * The API. Default: by the fields of the body: `input` or `instructions` are those of OpenAI's
-   * Responses, `system` and blocks such as `tool_use` of Anthropic's messages; all others of chat
-   * completions, also as vLLM, llama.cpp and Ollama take them.
-   */
-  api?: RequestApi | undefined
-}
-
-/** The tokens of a request, and how sure they are. */
-export interface RequestCount extends ChatCount {
-  /** The API by whose rules the body was read. */
-  api: RequestApi
-}
-
-/** Options of {@link Tokenizer.fitChat}: those of {@link Tokenizer.countChat}, and: */
-export interface FitChatOptions<Message extends ChatEntry = ChatEntry> extends Omit<CountChatOptions, 'detail'> {
-  /** The maximum number of tokens of the result, as {@link Tokenizer.countChat} counts them. */
-  maxTokens: number
-  /**
-   * Whether a message stays, wherever it is. What belongs together stays together: a call of tools
-   * and its results. Default: messages of the roles `system` and `developer`.
-   */
-  keep?: ((message: Message, index: number) => unknown) | undefined
-  /**
-   * The role of the oldest message after those that are kept, if others are dropped: `'user'` for
-   * templates that want the user to begin. Default: any, but the result of a tool.
-   */
-  startOn?: string | undefined
-}
-
-/** The result of {@link Tokenizer.fitChat}. */
-export interface FittedChat<Message extends ChatEntry = ChatEntry> {
-  /** The messages that are left, the same objects in the same order. */
-  messages: Message[]
-  /** Their tokens, as {@link Tokenizer.countChat} counts them. */
-  tokens: number
-  /** The number of messages that are not among them. */
-  dropped: number
 }

@@ -24,8 +24,6 @@ const {
   runOptions,
   decodeFlag,
   addedTokensFlag,
-  boolean,
-  checkKnown,
   countsAs,
   signalOption,
   splitOptions,
@@ -42,15 +40,13 @@ const modules = later({
   live: () => require('./live.js'),
   changes: () => require('./changes.js'),
   apply: () => require('./chat/apply.js'),
-  chat: () => require('./chat/chat.js'),
-  fit: () => require('./chat/fit.js'),
-  request: () => require('./chat/request.js'),
   print: () => require('./print.js'),
   markdown: () => require('./markdown.js'),
   split: () => require('./split.js'),
 })
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+const CHAT_FORMAT = Symbol.for('tokenlane.chatFormat')
 
 // The fastest call for a string shorter than SHORT_TEXT_UNITS. It returns undefined if the general
 // call has to be made.
@@ -336,32 +332,17 @@ class Tokenizer {
 
   countChat(messages, options = {}) {
     Tokenizer.#check(this, 'countChat')
-    const counted = this.#countChat(messages, options)
-    return options.detail === true ? counted : counted.tokens
-  }
-
-  #countChat(messages, options) {
     // OpenAI documents the number of tokens of a chat, but not its text.
     if (this.#chat.count !== undefined) return this.#chat.count(messages, options, this.#countText)
-    checkKnown(options, [...modules.chat.CHAT_OPTIONS, 'detail'])
-    const { detail, ...rest } = options
-    boolean('detail', detail, false)
-    return { tokens: modules.apply.countChat(this.#chat, messages, rest, this.#chatCalls), estimated: [] }
+    return modules.apply.countChat(this.#chat, messages, options, this.#chatCalls)
   }
 
-  countRequest(body, options) {
-    Tokenizer.#check(this, 'countRequest')
-    const countMessages = (messages, rest) => this.#countChat(messages, rest)
-    return modules.request.countRequest(body, options, { chat: this.#chat, countText: this.#countText, countMessages })
+  /** For @tokenlane/requests: how chats are counted, if not by a template. */
+  get [CHAT_FORMAT]() {
+    return this.#chat?.format
   }
 
-  fitChat(messages, options) {
-    Tokenizer.#check(this, 'fitChat')
-    const count = (some, rest) => this.#countChat(some, rest).tokens
-    return modules.fit.fitChat(messages, options, { count, countText: this.#countText })
-  }
-
-  /** Counts the texts of one request, in which special tokens are text. */
+  /** Counts the texts of one chat, in which special tokens are text. */
   get #countText() {
     const charge = inputMeter()
     return (text) => {

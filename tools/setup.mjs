@@ -122,7 +122,7 @@ export function webIsOld() {
     'crates',
     'encodings',
     'lib',
-    ...['jinja', 'web/src', 'tiktoken', 'js-tiktoken', 'gpt-tokenizer'].map((name) => `packages/${name}`),
+    ...['jinja', 'requests', 'web/src', 'tiktoken', 'js-tiktoken', 'gpt-tokenizer'].map((name) => `packages/${name}`),
     'tools/platforms/web.mjs',
   ]
   return built < Math.max(...sources.map(newest))

@@ -58,14 +58,17 @@ const LONGEST_SPECS = [
  * the page in a browser.
  */
 const LONG_SPECS = [
-  'cli/hostile-input',
+  ...['cli/hostile-input', 'packages/requests/test/bodies'],
   ...['page-chromium', 'page-modes', 'page-view'].map((name) => `packages/page/test/${name}`),
-  ...['core/file-limits', 'core/growth', 'chat/bodies', 'chat/limits', 'dropins/limits'],
+  ...['core/file-limits', 'core/growth', 'chat/limits', 'dropins/limits'],
   ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
   ...named(CORPUS, 's3 stores hub-datasets'),
 ]
 /** They need @tokenlane/web, whose build begins after the Rust tests. So they start last. */
-const WEB_SPECS = ['web', 'dropins', 'memory'].map((name) => `packages/web/test/${name}`)
+const WEB_SPECS = [
+  ...['web', 'dropins', 'memory'].map((name) => `packages/web/test/${name}`),
+  'packages/requests/test/web',
+]
 
 /** @typedef {[name: string, check: () => boolean | Promise<boolean>][]} Checks */
 

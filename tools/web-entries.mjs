@@ -39,7 +39,7 @@ export const modulesOf = (dropin) =>
     .sort()
 
 /** The names of what a CommonJS module exports. */
-function exportsOf(file) {
+export function exportsOf(file) {
   const code = fs.readFileSync(file, 'utf8')
   const all = /^module\.exports = \{ (.*) \}$/m.exec(code)
   return all === null ? Array.from(code.matchAll(/^exports\.(\w+) =/gm), ([, name]) => name) : all[1].split(', ')

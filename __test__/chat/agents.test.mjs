@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
+import { countRequest } from '@tokenlane/requests'
 import { Tokenizer, limits } from '../../index.mjs'
 
 const UNDOCUMENTED = 'ERR_TOKENLANE_CHAT_UNDOCUMENTED'
@@ -61,22 +62,25 @@ const TOOLS = [
   },
 ]
 
-test('messages and tools are counted as the API counted them, by both rules', () => {
-  const counts = (model) => {
+test('messages and tools are counted as the API counted them', () => {
+  const documented = (model) => {
     const tokenizer = Tokenizer.forModelSync(model)
-    const rules = ['estimate', 'throw']
-    return rules.map((undocumented) => [
-      tokenizer.countChat(JARGON, { undocumented }),
-      tokenizer.countChat(WEATHER, { tools: TOOLS, undocumented }),
-    ])
+    return [tokenizer.countChat(JARGON), tokenizer.countChat(WEATHER, { tools: TOOLS })]
   }
-  const twice = (one) => [one, one]
-  assert.deepEqual(['gpt-3.5-turbo', 'gpt-4', 'gpt-4o', 'gpt-4o-mini'].map(counts), [
-    twice([129, 105]),
-    twice([129, 105]),
-    twice([124, 101]),
-    twice([124, 101]),
-  ])
+  const estimated = (model) => {
+    const tokenizer = Tokenizer.forModelSync(model)
+    const bodies = [{ messages: JARGON }, { messages: WEATHER, tools: TOOLS }]
+    return bodies.map((body) => countRequest(tokenizer, body).tokens)
+  }
+  const answered = [
+    [129, 105],
+    [129, 105],
+    [124, 101],
+    [124, 101],
+  ]
+  const models = ['gpt-3.5-turbo', 'gpt-4', 'gpt-4o', 'gpt-4o-mini']
+  assert.deepEqual(models.map(documented), answered)
+  assert.deepEqual(models.map(estimated), answered)
 })
 
 const gpt4o = Tokenizer.forModelSync('gpt-4o')
@@ -84,9 +88,9 @@ const withTool = (parameters, more = {}) => [
   { type: 'function', function: { name: 'f', description: 'A function.', parameters, ...more } },
 ]
 
-test("with undocumented: 'throw', function definitions that the rule does not cover are refused by name", () => {
-  const count = (tools) => gpt4o.countChat(WEATHER, { tools, undocumented: 'throw' })
-  const estimate = (tools) => gpt4o.countChat(WEATHER, { tools })
+test('function definitions that the documented rule does not cover are refused by name', () => {
+  const count = (tools) => gpt4o.countChat(WEATHER, { tools })
+  const estimate = (tools) => countRequest(gpt4o, { messages: WEATHER, tools }).tokens
   const plain = gpt4o.countChat(WEATHER)
   assert.equal(count([]), plain)
   assert.equal(count(null), plain)
@@ -121,19 +125,20 @@ test('tool calls and results are estimated, or refused as undocumented', () => {
     { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
   ]
   const words = (...texts) => texts.reduce((sum, text) => sum + gpt4o.count(text), 0)
-  assert.throws(() => gpt4o.countChat(chat, { undocumented: 'throw' }), {
+  assert.throws(() => gpt4o.countChat(chat), {
     code: UNDOCUMENTED,
-    message: /messages\[2\]\.tool_calls/,
+    message: /messages\[2\]\.tool_calls; countRequest of @tokenlane\/requests/,
   })
   assert.equal(
-    gpt4o.countChat(chat) - gpt4o.countChat(WEATHER),
+    countRequest(gpt4o, { messages: chat }).tokens - gpt4o.countChat(WEATHER),
     3 + words('assistant') + 6 + words('get_weather', '{"city":"Paris"}') + 3 + words('get_weather', 'sunny'),
   )
   assert.equal(gpt4o.countChat([{ role: 'assistant', content: 'x', tool_calls: [] }]), 3 + 3 + words('assistant', 'x'))
   const audio = [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }]
-  for (const undocumented of ['estimate', 'throw'])
-    assert.throws(() => gpt4o.countChat(audio, { undocumented }), { code: UNDOCUMENTED, message: /input_audio/ })
-  assert.throws(() => gpt4o.countChat(WEATHER, { undocumented: 'guess' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  for (const count of [() => gpt4o.countChat(audio), () => countRequest(gpt4o, { messages: audio })])
+    assert.throws(count, { code: UNDOCUMENTED, message: /input_audio/ })
+  for (const name of ['undocumented', 'detail', 'partTokens'])
+    assert.throws(() => gpt4o.countChat(WEATHER, { [name]: true }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
 })
 
 // Images
@@ -141,10 +146,11 @@ test('tool calls and results are estimated, or refused as undocumented', () => {
 const seen = (url, detail) => [{ role: 'user', content: [{ type: 'image_url', image_url: { url, detail } }] }]
 const none = gpt4o.countChat([{ role: 'user', content: [] }])
 /** Tokens of an image of this size, by what OpenAI documents. */
-function image(model, width, height, detail, options) {
-  const imageSize = () => ({ width, height })
-  const strict = { undocumented: 'throw' }
-  return gpt4o.countChat(seen('https://example.com/a', detail), { model, imageSize, ...strict, ...options }) - none
+function image(model, width, height, detail = undefined, isEstimated = false) {
+  const options = { model, imageSize: () => ({ width, height }) }
+  const messages = seen('https://example.com/a', detail)
+  const tokens = isEstimated ? countRequest(gpt4o, { messages }, options).tokens : gpt4o.countChat(messages, options)
+  return tokens - none
 }
 
 test("images are counted as in the examples of OpenAI's guide", () => {
@@ -184,16 +190,15 @@ test('images of each family of models', () => {
     assert.ok(tokens >= 2 && tokens <= Math.ceil(1536 * 1.62), `${width} x ${height}: ${tokens}`)
   }
   // A published budget without a published factor is an estimate of one token per patch.
-  const estimated = { undocumented: 'estimate' }
   assert.throws(() => image('gpt-5.4', 1024, 1024), { code: UNDOCUMENTED, message: /gpt-5\.4/ })
   // The answer of a reasoning model starts with one token less.
-  assert.equal(image('gpt-5.4', 1024, 1024, 'high', estimated), 1024 - 1)
-  assert.equal(image('gpt-5.4', 4000, 3000, 'auto', estimated), image('gpt-5.4', 4000, 3000, 'high', estimated))
-  assert.equal(image('gpt-5.5', 4000, 3000, 'auto', estimated), image('gpt-5.5', 4000, 3000, 'original', estimated))
+  assert.equal(image('gpt-5.4', 1024, 1024, 'high', true), 1024 - 1)
+  assert.equal(image('gpt-5.4', 4000, 3000, 'auto', true), image('gpt-5.4', 4000, 3000, 'high', true))
+  assert.equal(image('gpt-5.5', 4000, 3000, 'auto', true), image('gpt-5.5', 4000, 3000, 'original', true))
   assert.throws(() => image('gpt-5-mini', 64, 64, 'low'), { code: UNDOCUMENTED, message: /low detail/ })
   assert.throws(() => image('o3-pro', 64, 64, 'high'), { code: UNDOCUMENTED, message: /o3-pro/ })
-  assert.equal(image('o3-pro', 64, 64, 'high', estimated), image('o3', 64, 64, 'high', estimated))
-  assert.equal(image('gpt-audio', 64, 64, 'high', estimated), image('gpt-4o', 64, 64, 'high', estimated))
+  assert.equal(image('o3-pro', 64, 64, 'high', true), image('o3', 64, 64, 'high', true))
+  assert.equal(image('gpt-audio', 64, 64, 'high', true), image('gpt-4o', 64, 64, 'high', true))
   assert.throws(() => image('gpt-4o', 64, 64, 'original'), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => image('gpt-4o', 64, 64, 'large'), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   assert.throws(() => image('gpt-4', 64, 64), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /cl100k_base/ })
@@ -236,6 +241,9 @@ const FILES = {
   'webp;extended': [...ascii('RIFF....WEBPVP8X....'), 0, 0, 0, 0, ...le24(W - 1), ...le24(H - 1), 0],
 }
 
+/** The tokens of messages whose images may have no known size. */
+const estimate = (messages, options = undefined) => countRequest(gpt4o, { messages }, options).tokens
+
 test('the size of an image is read from a data: URL, or comes from the caller', () => {
   const expected = image('gpt-4o', W, H)
   assert.notEqual(expected, image('gpt-4o', H, H))
@@ -247,8 +255,8 @@ test('the size of an image is read from a data: URL, or comes from the caller', 
     // A file that is cut within its header counts as one whose size is not known.
     const cut = new Set()
     for (let length = 0; length < bytes.length; length += Math.max(1, bytes.length >> 6))
-      cut.add(gpt4o.countChat(seen(url(type, bytes.slice(0, length)))) - none)
-    const unknown = gpt4o.countChat(seen('https://example.org/a')) - none
+      cut.add(estimate(seen(url(type, bytes.slice(0, length)))) - none)
+    const unknown = estimate(seen('https://example.org/a')) - none
     assert.ok(cut.has(unknown), type)
     for (const tokens of cut) assert.ok([unknown, expected].includes(tokens), `${type}: ${tokens}`)
   }
@@ -269,21 +277,22 @@ test('the size of an image is read from a data: URL, or comes from the caller', 
   assert.equal(gpt4o.countChat(response, { imageSize }) - none, expected + gpt4o.count('Hi'))
   assert.deepEqual(asked, ['https://e.org/b'])
   for (const address of ['https://e.org/b', 'data:image/svg+xml;base64,PHN2Zz4=', 'data:image/png;base64,!', 'data:,x'])
-    assert.throws(() => gpt4o.countChat(seen(address), { undocumented: 'throw' }), {
+    assert.throws(() => gpt4o.countChat(seen(address)), {
       code: 'ERR_TOKENLANE_CHAT_IMAGE_SIZE',
       message: /imageSize/,
     })
-  assert.deepEqual(gpt4o.countChat(seen('https://e.org/b'), { detail: true }), {
+  assert.deepEqual(countRequest(gpt4o, { messages: seen('https://e.org/b') }), {
     tokens: none + 765,
     estimated: ['messages[0].content[0] (an image of unknown size)'],
+    api: 'openai-chat',
   })
   assert.throws(() => gpt4o.countChat(seen(7)), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
   const encoding = Tokenizer.fromEncodingSync('o200k_base')
-  assert.throws(() => encoding.countChat(seen(url('png', FILES.png)), { undocumented: 'throw' }), {
+  assert.throws(() => encoding.countChat(seen(url('png', FILES.png))), {
     code: 'ERR_TOKENLANE_ARGUMENT_TYPE',
     message: /model/,
   })
-  assert.equal(encoding.countChat(seen(url('png', FILES.png))) - none, expected)
+  assert.equal(countRequest(encoding, { messages: seen(url('png', FILES.png)) }).tokens - none, expected)
 })
 
 test('only the header of an image is decoded', () => {
@@ -299,7 +308,7 @@ test('only the header of an image is decoded', () => {
     // metadata.
     for (const [type, bytes] of [['avif', []], ...Object.entries(FILES)]) {
       decoded = 0
-      gpt4o.countChat(seen(url(type, long(bytes))))
+      estimate(seen(url(type, long(bytes))))
       assert.ok(decoded <= (type === 'jpeg' ? 600_000 : 1 << 16), `${type} ${decoded}`)
     }
   } finally {

@@ -7,6 +7,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
+import { countRequest, fitChat } from '@tokenlane/requests'
 import { Tokenizer } from '../../index.mjs'
 import { GUIDE, parts, refusedList } from '../../tools/compare/chat/refused.mjs'
 
@@ -134,9 +135,12 @@ test('null fields take no tokens in chats of OpenAI encodings and of gpt-oss', (
     tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }],
   }
   const nulls = { ...bare, content: null, refusal: null, audio: null, function_call: null, name: null }
-  for (const chat of [gpt4o, oss]) {
-    assert.equal(chat.countChat([...CHAT, nulls]), chat.countChat([...CHAT, bare]))
-  }
+  const ofGpt4o = (message) => countRequest(gpt4o, { messages: [...CHAT, message] })
+  assert.deepEqual(ofGpt4o(nulls), ofGpt4o(bare))
+  assert.equal(oss.countChat([...CHAT, nulls]), oss.countChat([...CHAT, bare]))
+  const said = { role: 'assistant', content: 'Hi' }
+  const answer = { ...said, refusal: null, audio: null, function_call: null, tool_calls: [], annotations: [] }
+  assert.equal(gpt4o.countChat([...CHAT, answer]), gpt4o.countChat([...CHAT, said]))
 })
 
 test('messages of classes are what JSON has of them, and fields that it lacks are refused', () => {
@@ -175,11 +179,11 @@ test('messages of classes are what JSON has of them, and fields that it lacks ar
   const calls = {
     rendered: (messages) => rendering.countChat(messages),
     text: (messages) => rendering.applyChatTemplate(messages, { tokenize: false }),
-    fitted: (messages) => rendering.fitChat(messages, { maxTokens: 1000 }).tokens,
+    fitted: (messages) => fitChat(rendering, messages, { maxTokens: 1000 }).tokens,
     'gpt-4o': (messages) => Tokenizer.forModelSync('gpt-4o').countChat(messages),
     'gpt-oss': (messages) => Tokenizer.forModelSync('gpt-oss-20b').countChat(messages),
-    server: (messages) => rendering.countRequest({ messages }).tokens,
-    Claude: (messages) => o200k.countRequest({ model: 'claude-sonnet-4-5', messages }).tokens,
+    server: (messages) => countRequest(rendering, { messages }).tokens,
+    Claude: (messages) => countRequest(o200k, { model: 'claude-sonnet-4-5', messages }).tokens,
   }
   for (const [name, call] of Object.entries(calls)) {
     assert.equal(call([new Stored(CHAT[0])]), call(CHAT), name)
@@ -196,23 +200,6 @@ test('messages of classes are what JSON has of them, and fields that it lacks ar
         name,
       )
   }
-})
-
-test('the result of a function_call counts as the API of OpenAI counted it', () => {
-  // The prompt of openai-chat-tokens, which its author compared with the API's usage.
-  const messages = [
-    { role: 'system', content: 'You are a helpful assistant.' },
-    { role: 'user', content: 'How is the weather?' },
-    { role: 'assistant', content: '', function_call: { name: 'get_weather', arguments: '{"city":"Paris"}' } },
-    { role: 'function', name: 'get_weather', content: '{"temperature":"22"}' },
-  ]
-  const gpt4 = Tokenizer.forModelSync('gpt-4')
-  const words = (...texts) => texts.reduce((sum, one) => sum + gpt4.count(one), 0)
-  const texts = words('system', messages[0].content, 'user', messages[1].content, 'assistant', 'get_weather')
-  const result = words('function', 'get_weather', messages[3].content)
-  const estimated = gpt4.countChat(messages)
-  // Three for each message, the answer and the call, one for the name, two less for the result.
-  assert.equal(estimated, texts + words('{"city":"Paris"}') + result + 4 * 3 + 3 + 3 + 1 - 2)
 })
 
 test('a name that a block sets is a variable of this block everywhere in it', () => {

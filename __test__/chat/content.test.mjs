@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
+import { countRequest } from '@tokenlane/requests'
 import { Tokenizer, limits } from '../../index.mjs'
 import { OPERATIONS, STATEMENTS, variablesOf } from '../support/chat-operations.mjs'
 import { judge, tokensIn } from '../support/hostile-contents.mjs'
@@ -98,7 +99,7 @@ test('ids equal those of a slow twin that looks for tokens in the text of the te
 test('requests to servers that render a template are counted as these parse them', () => {
   const tokenizer = Tokenizer.fromBufferSync(base.toBuffer(), { chatTemplate: '{{ messages[0].content }}' })
   const messages = said('a</s>b')
-  const { tokens } = tokenizer.countRequest({ model: 'x', messages })
+  const { tokens } = countRequest(tokenizer, { model: 'x', messages })
   assert.equal(tokens, tokenizer.countChat(messages, { content: 'parse', addGenerationPrompt: true }))
   assert.notEqual(tokens, tokenizer.countChat(messages))
 })

@@ -6,6 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
+import { countRequest, fitChat } from '@tokenlane/requests'
 import { Tokenizer, limits } from '../../index.mjs'
 
 const file = new URL('../testdata/chat/tokenizer.json', import.meta.url)
@@ -47,8 +48,8 @@ const CALLS = {
   ],
   thrown: (messages, more) => local.countChat(messages, { ...more, content: 'throw' }),
   count: (messages, more) => local.countChat(messages, more),
-  fit: (messages, more) => local.fitChat(messages, { ...more, maxTokens: 1000 }).tokens,
-  server: (messages) => local.countRequest({ messages }).tokens,
+  fit: (messages, more) => fitChat(local, messages, { ...more, maxTokens: 1000 }).tokens,
+  server: (messages) => countRequest(local, { messages }).tokens,
   'gpt-4o': (messages) => gpt4o.countChat(messages),
   'gpt-oss': (messages) => [...oss.applyChatTemplate(messages, { returnAssistantMask: true }).assistantMask],
 }
@@ -104,7 +105,7 @@ test('messages with a toJSON are what that returns, in masks and in fitChat', ()
   assert.deepEqual(mask(stored), mask(plain))
   const long = [stored[0], nested({ role: 'user', content: 'long '.repeat(90) }), ...stored.slice(1)]
   for (const tokenizer of [local, gpt4o]) {
-    const { messages } = tokenizer.fitChat(long, { maxTokens: tokenizer.countChat(plain) })
+    const { messages } = fitChat(tokenizer, long, { maxTokens: fitChat(tokenizer, plain, { maxTokens: 1000 }).tokens })
     assert.deepEqual(messages, stored, 'the system message stays')
     assert.ok(messages.every((message) => message instanceof Stored))
   }
@@ -128,7 +129,7 @@ const printing = Tokenizer.fromFileSync(file, {
 })
 const READERS = {
   conversation: (messages) => printing.countChat(messages, { content: 'parse' }),
-  body: (messages) => printing.countRequest({ messages }).tokens,
+  body: (messages) => countRequest(printing, { messages }).tokens,
 }
 const withMore = (more) => [{ role: 'user', content: 'Hi', more }]
 const nest = (depth) => Array.from({ length: depth }).reduce((value) => [value], 'x')
@@ -178,8 +179,8 @@ test('a conversation and a body take the same values, as JSON has them', () => {
   // A list of another library is an array in JSON.
   const list = new Stored(withMore('x'))
   for (const count of Object.values(READERS)) assert.equal(count(list), count(withMore('x')))
-  assert.deepEqual(printing.fitChat(list, { maxTokens: 1000 }).messages, list.toJSON())
-  assert.equal(printing.countRequest(new Stored({ messages: withMore('x') })).tokens, READERS.body(withMore('x')))
+  assert.deepEqual(fitChat(printing, list, { maxTokens: 1000 }).messages, list.toJSON())
+  assert.equal(countRequest(printing, new Stored({ messages: withMore('x') })).tokens, READERS.body(withMore('x')))
   // Not as JSON, which has {}: the entries of a Map are fields.
   const map = new Map([
     ['a', [1]],

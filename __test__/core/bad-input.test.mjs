@@ -6,6 +6,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
+import { countRequest } from '@tokenlane/requests'
 import { Batch, Encoding, Tokenizer, memory } from '../../index.mjs'
 import { failure } from '../support/texts.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
@@ -428,8 +429,8 @@ test('what a program adds to Object.prototype is no option, no token and no mess
     encodeBatch: async () => [...(await gpt.encodeBatch([text], { threads: 1 })).ids],
     truncation: () => [...gpt.encode(text, { truncation: { maxLength: 1 }, padding: {} }).ids],
     split: () => gpt.split(text, { maxTokens: 1 }).length,
-    countChat: () => gpt.countChat(messages, { detail: true }),
-    countRequest: () => gpt.countRequest({ messages }, {}),
+    countChat: () => gpt.countChat(messages, { addGenerationPrompt: true }),
+    countRequest: () => countRequest(gpt, { messages }, {}),
     with: () => gpt.with({ truncation: { maxLength: 1 } }).encode(text).length,
     load: () => Tokenizer.fromFileSync(file, { pattern: '.', specialTokens: { '<x>': 7 } }).vocabSize(),
     folder: () => Tokenizer.fromFileSync(vocab).count('abab'),

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url'
 import vm from 'node:vm'
 
 import { Tokenizer } from '../../index.mjs'
-import { fromAiSdk, fromAnthropic, fromLangChain, fromResponses } from '../../lib/adapters/index.js'
+import { countRequest, fitChat, fromAiSdk, fromAnthropic, fromLangChain, fromResponses } from '@tokenlane/requests'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const tokenizer = Tokenizer.fromEncodingSync('r50k_base')
@@ -409,8 +409,8 @@ test('a revoked Proxy is no conversation, and no list of tools', () => {
   const calls = [
     () => chat.countChat(proxy),
     () => chat.countChat(messages, { tools: proxy }),
-    () => chat.fitChat(proxy, { maxTokens: 9 }),
-    () => chat.countRequest({ messages: proxy }),
+    () => fitChat(chat, proxy, { maxTokens: 9 }),
+    () => countRequest(chat, { messages: proxy }),
     () => tokenizer.applyChatTemplate(proxy, { chatTemplate: 'x' }),
     () => tokenizer.applyChatTemplate(messages, { chatTemplate: 'x', tools: proxy }),
     () => tokenizer.applyChatTemplate(messages, { chatTemplate: 'x', documents: proxy }),

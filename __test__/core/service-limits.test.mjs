@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { countRequest, fitChat } from '@tokenlane/requests'
 import { Tokenizer, limits } from '../../index.mjs'
 import { failure, texts } from '../support/texts.mjs'
 
@@ -83,13 +84,12 @@ test('all texts of a chat count towards the byte limit', () => {
   const tools = [{ type: 'function', function: { name: 'a', description: 'y'.repeat(90) } }]
   for (const call of [
     () => gpt4o.countChat(messages),
-    () => gpt4o.countChat(messages, { undocumented: 'throw' }),
-    () => gpt4o.countRequest({ messages }),
-    () => gpt4o.countRequest({ input: messages }),
-    () => gpt4o.countRequest({ input: messages.map(({ content }) => content) }),
-    () => gpt4o.countRequest({ model: 'claude-sonnet-4-5', messages }),
+    () => countRequest(gpt4o, { messages }),
+    () => countRequest(gpt4o, { input: messages }),
+    () => countRequest(gpt4o, { input: messages.map(({ content }) => content) }),
+    () => countRequest(gpt4o, { model: 'claude-sonnet-4-5', messages }),
     () => gpt4o.countChat(messages.slice(0, 1), { tools }),
-    () => gpt4o.fitChat(messages, { maxTokens: 1000 }),
+    () => fitChat(gpt4o, messages, { maxTokens: 1000 }),
   ])
     assert.throws(call, { code: 'ERR_TOKENLANE_INPUT_TOO_LARGE' }, String(call))
   assert.ok(gpt4o.countChat(messages.slice(0, 2)) > 0)

@@ -51,11 +51,10 @@ test('the reference has every module of the package', () => {
   // Every declaration file that a subpath of package.json reaches, if it says which module it is.
   const folders = [
     '',
-    'lib/adapters/',
     'packages/corpus/',
     ...['tiktoken/', 'tiktoken/internal/', 'js-tiktoken/', 'js-tiktoken/internal/'].map((name) => `packages/${name}`),
   ]
-  folders.push('packages/gpt-tokenizer/', 'packages/tokenizers/', 'packages/transformers/')
+  folders.push(...['gpt-tokenizer', 'requests', 'tokenizers', 'transformers'].map((name) => `packages/${name}/`))
   const files = folders.flatMap((name) => fs.readdirSync(path.join(root, name)).map((file) => name + file))
   const modules = files
     .filter((file) => file.endsWith('.d.ts'))

@@ -6,13 +6,16 @@ import { fileURLToPath } from 'node:url'
 
 import ts from 'typescript'
 
+import * as corpus from '@tokenlane/corpus'
+import * as requests from '@tokenlane/requests'
+
 import { Tokenizer, memory } from '../../index.mjs'
-import corpus from '../../packages/corpus/index.js'
 import { folderWithTokenizer } from '../support/cli.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = folderWithTokenizer()
 const gpt = Tokenizer.fromEncodingSync('r50k_base')
+const chatOfOpenAi = Tokenizer.fromEncodingSync('o200k_base')
 const withTemplate = Tokenizer.fromFileSync(`${folder}/tiny.json`, { chatTemplate: '{{ messages[0].content }}' })
 const messages = [{ role: 'user', content: 'a' }]
 const file = `${folder}/tiny.json`
@@ -21,24 +24,29 @@ const bytes = Buffer.from(gpt.toBuffer())
 const FIRST = {
   ...{ fromFile: [file], fromFileSync: [file], fromBuffer: [bytes], fromBufferSync: [bytes] },
   ...{ fromPretrained: ['a/b'], fromEncoding: ['r50k_base'], fromEncodingSync: ['r50k_base'] },
-  ...{
-    forModel: ['gpt-4'],
-    forModelSync: ['gpt-4'],
-    encode: ['a'],
-    live: ['a'],
-    encodeChunks: [['a']],
-    encodeBatch: [['a']],
-    encodeBatchSync: [['a']],
-  },
+  ...{ forModel: ['gpt-4'], forModelSync: ['gpt-4'], encode: ['a'], encodeBatch: [['a']], encodeBatchSync: [['a']] },
   ...{ count: ['a'], countBatch: [['a']], countBatchSync: [['a']], isWithin: ['a', 1] },
   ...{ encodeInto: ['a', new Uint32Array(1)], truncate: ['a', 1], split: ['a'], splitAsync: ['a'] },
-  ...{ encodeStream: [['a']], countStream: [['a']], applyChatTemplate: [messages], countChat: [messages] },
-  ...{ countRequest: [{ messages }], fitChat: [messages], decode: [[1]], decodeBytes: [[1]], decodeBatch: [[[1]]] },
+  ...{
+    live: ['a'],
+    encodeChunks: [['a']],
+    encodeStream: [['a']],
+    countStream: [['a']],
+    applyChatTemplate: [messages],
+    countChat: [messages],
+  },
+  ...{
+    countRequest: [gpt, { messages }],
+    fitChat: [gpt, messages],
+    decode: [[1]],
+    decodeBytes: [[1]],
+    decodeBatch: [[[1]]],
+  },
   ...{ decodeWithOffsets: [[1]], decodeStream: [[1]], extendTokenizer: [gpt], pruneTokenizer: [gpt] },
   ...{ verifyCorpus: [folder], cleanCorpus: [folder], writeReport: [folder, file] },
 }
 
-const FILES = ['index.d.ts', 'packages/corpus/index.d.ts'].map((name) => root + name)
+const FILES = ['index.d.ts', 'packages/corpus/index.d.ts', 'packages/requests/index.d.ts'].map((name) => root + name)
 const program = ts.createProgram(FILES, {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2022,
@@ -60,7 +68,7 @@ function optionsOf(symbol, node) {
 
 /** Yields the name of each call that has options, itself, and their names. */
 function* calls() {
-  const [main, other] = FILES.map((name) => checker.getSymbolAtLocation(program.getSourceFile(name)))
+  const [main, ...others] = FILES.map((name) => checker.getSymbolAtLocation(program.getSourceFile(name)))
   const exported = new Map(checker.getExportsOfModule(main).map((symbol) => [symbol.name, symbol]))
   const tokenizer = exported.get('Tokenizer')
   const node = tokenizer.valueDeclaration
@@ -76,9 +84,11 @@ function* calls() {
   const service = exported.get('memory')
   const configure = checker.getTypeOfSymbolAtLocation(service, service.valueDeclaration).getProperty('configure')
   yield ['configure', memory.configure, optionsOf(configure, service.valueDeclaration)]
-  for (const symbol of checker.getExportsOfModule(other)) {
-    const options = symbol.flags & ts.SymbolFlags.Function ? optionsOf(symbol, symbol.valueDeclaration) : []
-    if (options.length > 0) yield [symbol.name, corpus[symbol.name], options]
+  for (const [index, module] of [corpus, requests].entries()) {
+    for (const symbol of checker.getExportsOfModule(others[index])) {
+      const options = symbol.flags & ts.SymbolFlags.Function ? optionsOf(symbol, symbol.valueDeclaration) : []
+      if (options.length > 0) yield [symbol.name, module[symbol.name], options]
+    }
   }
 }
 
@@ -98,7 +108,7 @@ test('the options of each call are those of the typings', async () => {
   let count = 0
   const differences = []
   for (const [name, call, options] of calls()) {
-    // Its options but three are those of countChat, which checks them.
+    // Its options but four are those of countChat, which checks them.
     if (name === 'fitChat') continue
     const first = FIRST[name] ?? []
     const more = options.includes('maxTokens') ? { maxTokens: 5 } : {}
@@ -115,8 +125,11 @@ test('the options of each call are those of the typings', async () => {
   assert.ok(count > 250, `${count} options`)
 })
 
-test('fitChat has no option detail, and countRequest none for what is undocumented', () => {
+test('calls for chats have no options detail and undocumented', () => {
   const code = 'ERR_TOKENLANE_UNKNOWN_OPTION'
-  assert.throws(() => gpt.fitChat(messages, { maxTokens: 50, detail: true }), { code })
-  assert.throws(() => gpt.countRequest({ messages }, { undocumented: 'throw' }), { code })
+  for (const option of [{ detail: true }, { undocumented: 'throw' }]) {
+    assert.throws(() => chatOfOpenAi.countChat(messages, option), { code })
+    assert.throws(() => requests.fitChat(chatOfOpenAi, messages, { maxTokens: 50, ...option }), { code })
+    assert.throws(() => requests.countRequest(chatOfOpenAi, { messages }, option), { code })
+  }
 })

@@ -19,7 +19,8 @@ test.after(() => fs.rmSync(folder, { recursive: true, force: true }))
 const modules = path.join(folder, 'node_modules')
 fs.mkdirSync(path.join(modules, '@tokenlane'), { recursive: true })
 fs.symlinkSync(root, path.join(modules, 'tokenlane'), 'junction')
-fs.symlinkSync(path.join(root, 'packages', 'web'), path.join(modules, '@tokenlane', 'web'), 'junction')
+for (const name of ['requests', 'web'])
+  fs.symlinkSync(path.join(root, 'packages', name), path.join(modules, '@tokenlane', name), 'junction')
 
 /** The blocks of a page that a word selects as one module, which exports names. */
 async function moduleOf(page, names, word = '') {
@@ -195,7 +196,7 @@ test('the calls of drop-ins that the web guide names take any text', () => {
 
 test('ai-sdk: what is left of a conversation is within the limit, with the system message and whole calls', async () => {
   const { fit, tokenizer } = await moduleOf('ai-sdk.md', ['fit', 'tokenizer'], 'function fit')
-  const { fromAiSdk } = await import('../../lib/adapters/index.js')
+  const { countRequest, fromAiSdk } = await import('@tokenlane/requests')
   const history = [{ role: 'system', content: 'Be brief.' }]
   for (let i = 0; i < 200; i++)
     history.push(
@@ -209,29 +210,26 @@ test('ai-sdk: what is left of a conversation is within the limit, with the syste
       },
       { role: 'assistant', content: 'Noon.' },
     )
-  const { countChat, fitChat } = tokenizer
+  const tokensOf = (messages) => countRequest(tokenizer, { messages: fromAiSdk(messages) }).tokens
+  const { count } = tokenizer
   for (const maxTokens of [100, 1000, 5000, 1e6]) {
-    const calls = []
-    tokenizer.countChat = (...args) => {
-      calls.push('countChat')
-      return countChat.apply(tokenizer, args)
-    }
-    tokenizer.fitChat = (...args) => {
-      calls.push('fitChat')
-      return fitChat.apply(tokenizer, args)
+    let counted = 0
+    tokenizer.count = (...args) => {
+      counted++
+      return count.apply(tokenizer, args)
     }
     const left = fit(history, maxTokens)
-    for (const name of ['countChat', 'fitChat']) delete tokenizer[name]
-    // Its cost grows with the part that fits (chat/fit).
-    assert.deepEqual(calls, ['fitChat'])
+    delete tokenizer.count
+    // Its cost grows with the part that fits (fit.test.mjs of @tokenlane/requests).
+    assert.ok(counted < 50 * (left.length + 10), `${counted} texts for ${left.length} messages`)
     assert.ok(left.every((message) => history.includes(message)))
     assert.equal(left[0], history[0])
     assert.deepEqual(left.slice(1), history.slice(history.length - left.length + 1))
     assert.equal(left[1].role, 'user')
-    assert.ok(countChat.call(tokenizer, fromAiSdk(left)) <= maxTokens)
+    assert.ok(tokensOf(left) <= maxTokens)
     if (left.length < history.length) {
       const more = [history[0], ...history.slice(history.length - left.length - 3)]
-      assert.ok(countChat.call(tokenizer, fromAiSdk(more)) > maxTokens, 'no more would fit')
+      assert.ok(tokensOf(more) > maxTokens, 'no more would fit')
     }
   }
   assert.throws(() => fit(history, 5), { code: 'ERR_TOKENLANE_LIMIT_TOO_SMALL' })

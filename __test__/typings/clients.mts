@@ -4,15 +4,18 @@ import type Anthropic from '@anthropic-ai/sdk'
 import { AIMessage, type BaseMessage, HumanMessage, type StoredMessage, ToolMessage } from '@langchain/core/messages'
 import type { ModelMessage, UIMessage } from 'ai'
 import type OpenAI from 'openai'
-import { type ChatEntry, type ChatMessage, type ChatOptions, type RequestCount, Tokenizer } from 'tokenlane'
+import { type ChatEntry, type ChatMessage, type ChatOptions, Tokenizer } from 'tokenlane'
 import {
+  type RequestCount,
+  countRequest,
+  fitChat,
   fromAiSdk,
   fromAnthropic,
   fromLangChain,
   fromResponses,
   toolsFromAnthropic,
   toolsFromResponses,
-} from 'tokenlane/adapters'
+} from '@tokenlane/requests'
 import { AutoTokenizer } from '@tokenlane/transformers'
 
 // These types are there: a type that is not found accepts everything.
@@ -32,7 +35,7 @@ const auto = await AutoTokenizer.from_pretrained('org/name')
 /** Every call that takes a conversation. */
 function calls(messages: readonly ChatEntry[], options: ChatOptions = {}): number {
   const text: string = tokenizer.applyChatTemplate(messages, { ...options, tokenize: false })
-  const fitted: { messages: ChatEntry[]; tokens: number } = tokenizer.fitChat(messages, { maxTokens: 9, ...options })
+  const fitted: { messages: ChatEntry[]; tokens: number } = fitChat(tokenizer, messages, { maxTokens: 9, ...options })
   calls(fitted.messages)
   return text.length + tokenizer.countChat(messages, options) + tokenizer.applyChatTemplate(messages).length
 }
@@ -46,14 +49,13 @@ export function openai(
 ) {
   auto.apply_chat_template(messages, { tools, tokenize: false })
   auto.apply_chat_template([...messages, answer])
-  const counted: { tokens: number; estimated: string[] } = tokenizer.countChat([...messages, answer], {
-    tools,
-    detail: true,
-  })
-  const left: OpenAI.Chat.ChatCompletionMessageParam[] = tokenizer.fitChat(messages, {
+  const body: OpenAI.Chat.ChatCompletionCreateParams = { model: 'gpt-4o', messages: [...messages, answer], tools }
+  const counted: { tokens: number; estimated: string[] } = countRequest(tokenizer, body)
+  const left: OpenAI.Chat.ChatCompletionMessageParam[] = fitChat(tokenizer, messages, {
     maxTokens: counted.tokens,
+    partTokens: () => 1,
   }).messages
-  tokenizer.countChat(left, { tools, undocumented: 'throw' })
+  tokenizer.countChat(left, { tools, model: 'gpt-4o' })
   const typed = items.filter((item) => 'role' in item)
   return calls(messages, { tools }) + calls([answer]) + calls(typed, { tools: responseTools })
 }
@@ -70,7 +72,7 @@ export function requests(
   calls(fromResponses({ input: answer.output, instructions: answer.instructions }))
   calls(fromResponses(responses), { tools: toolsFromResponses(responses.tools ?? []) })
   calls(fromAnthropic(claude), { tools: toolsFromAnthropic(claude.tools ?? []) })
-  return [chat, responses, claude, beta].map((body) => tokenizer.countRequest(body, { api: 'openai-chat' }))
+  return [chat, responses, claude, beta].map((body) => countRequest(tokenizer, body, { api: 'openai-chat' }))
 }
 
 export function frozen(
@@ -141,15 +143,17 @@ export function roundTrip(message: ChatMessage): unknown {
 
 export function refused(text: string, entry: OwnTool) {
   // @ts-expect-error a limit
-  tokenizer.fitChat([{ role: 'user', content: 'x' }], {})
+  fitChat(tokenizer, [{ role: 'user', content: 'x' }], {})
   // @ts-expect-error another limit
-  tokenizer.fitChat([{ role: 'user', content: 'x' }], { maxTokens: '9' })
+  fitChat(tokenizer, [{ role: 'user', content: 'x' }], { maxTokens: '9' })
   // @ts-expect-error a body is an object
-  tokenizer.countRequest(text)
+  countRequest(tokenizer, text)
+  // @ts-expect-error no tokenizer
+  countRequest(entry, {})
   // @ts-expect-error no API
-  tokenizer.countRequest(entry, { api: 'openai' })
-  // @ts-expect-error a number
-  const wrong: number = tokenizer.countChat([], { detail: true })
+  countRequest(tokenizer, entry, { api: 'openai' })
+  // @ts-expect-error an option of countRequest
+  const wrong: string = tokenizer.countChat([], { partTokens: () => 1 })
   // @ts-expect-error no messages
   calls(fromAnthropic({ system: text }), { variables: { wrong } })
   // @ts-expect-error a conversation is a list

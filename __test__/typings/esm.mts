@@ -121,7 +121,6 @@ const chatCount: number = tokenizer.countChat(messages, { chatTemplate: 'default
 const agentCount: number = tokenizer.countChat(messages, {
   model: 'gpt-4o',
   imageSize: (url) => (url === '' ? undefined : { width: 1, height: 1 }),
-  undocumented: 'estimate',
 })
 Tokenizer.fromFileSync('tokenizer.json', { chatTemplate: { default: '', rag: '' }, config: { bos_token: '<s>' } })
 // @ts-expect-error a message has a role

@@ -2,7 +2,7 @@
 // too large for this checkout.
 import type { BaseTool, ChatMessage, ToolCallLLMMessageOptions } from '@llamaindex/core/llms'
 import { type ChatEntry, Tokenizer } from 'tokenlane'
-import { fromLlamaIndex, toolsFromLlamaIndex } from 'tokenlane/adapters'
+import { countRequest, fromLlamaIndex, toolsFromLlamaIndex } from '@tokenlane/requests'
 
 // The type is there: a type that is not found accepts everything.
 // @ts-expect-error of LlamaIndex
@@ -11,5 +11,5 @@ export const ofLlamaIndex: ChatMessage = 1
 export function llamaindex(messages: ChatMessage<ToolCallLLMMessageOptions>[], tools: BaseTool[]): number {
   const tokenizer = Tokenizer.forModelSync('gpt-4o')
   const entries: ChatEntry[] = fromLlamaIndex(messages)
-  return tokenizer.countChat(entries, { tools: toolsFromLlamaIndex(tools) })
+  return countRequest(tokenizer, { messages: entries, tools: toolsFromLlamaIndex(tools) }).tokens
 }

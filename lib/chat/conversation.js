@@ -77,8 +77,16 @@ function refuseLangChain(message, place) {
 const ofClient = (place, client, adapter) =>
   typeError(
     'ERR_TOKENLANE_ARGUMENT_TYPE',
-    `${place} is a message of ${client}: ${adapter} of 'tokenlane/adapters' converts it`,
+    `${place} is a message of ${client}: ${adapter} of @tokenlane/requests converts it`,
   )
+
+/** Messages without a content, and with parts as the AI SDK has them, would be counted as JSON. */
+function refuseAiSdk(messages) {
+  const ofUi = messages.findIndex(
+    ({ content, parts }) => content === undefined && Array.isArray(parts) && typeof parts[0]?.type === 'string',
+  )
+  if (ofUi !== -1) throw ofClient(`messages[${ofUi}]`, 'the AI SDK', 'fromAiSdk')
+}
 
 /** A message for a format that does not tell null from a missing field. */
 const withoutNulls = (message) => Object.fromEntries(entriesOf(message).filter(([, value]) => value !== null))
@@ -113,7 +121,7 @@ module.exports = {
   checkMessages,
   checkStrings,
   checkVariables,
-  ofClient,
+  refuseAiSdk,
   refuseLangChain,
   withoutNulls,
 }

@@ -18,6 +18,8 @@ const PER_MESSAGE = 3
 const PER_NAME = 1
 const PER_ANSWER = 3
 const PER_FUNCTION_RESULT = 2
+/** Lists that answers of the API have, also where nothing is in them. */
+const EMPTY_IN_ANSWERS = ['tool_calls', 'annotations']
 
 /**
  * The number of tokens of messages and tools. `of` has the encoding, the model and the caller's
@@ -49,7 +51,7 @@ class Rules {
     const own = message.role === 'function' ? PER_MESSAGE - PER_FUNCTION_RESULT : PER_MESSAGE
     return entriesOf(message).reduce((sum, [name, value]) => {
       const where = `${location}.${name}`
-      if (name === 'tool_calls' && Array.isArray(value) && value.length === 0) return sum
+      if (EMPTY_IN_ANSWERS.includes(name) && Array.isArray(value) && value.length === 0) return sum
       if (name === 'tool_calls' || name === 'function_call') throw undocumented(where)
       if (name === 'content') return sum + this.#content(value, where)
       if (typeof value !== 'string') throw undocumented(`${where} (it is not text)`)
@@ -86,7 +88,7 @@ const TEXT_TYPES = ['text', 'input_text', 'output_text']
 const undocumented = (what) =>
   error(
     'ERR_TOKENLANE_CHAT_UNDOCUMENTED',
-    `OpenAI does not document how many tokens this takes: ${what}. Without undocumented: 'throw' it is estimated`,
+    `OpenAI does not document how many tokens this takes: ${what}; countRequest of @tokenlane/requests estimates it`,
   )
 
 module.exports = { countDocumented }

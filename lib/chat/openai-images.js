@@ -100,7 +100,7 @@ function familyOf(model, location, note) {
   }
   const family = entryOf(families, model)
   if (family !== undefined) return family
-  const message = `OpenAI does not document how many tokens an image takes with ${model}: ${location}`
+  const message = `OpenAI does not document how many tokens an image takes with ${model}: ${location}; countRequest of @tokenlane/requests estimates it`
   note(`${location} (an image for ${model})`, error('ERR_TOKENLANE_CHAT_UNDOCUMENTED', message))
   const near = [...families.keys()].filter((name) => model.startsWith(name)).sort((a, b) => b.length - a.length)[0]
   return families.get(near ?? 'gpt-4o')

@@ -1,6 +1,6 @@
 // npm run maintain clients [FOLDER]: installs the newest versions of the client libraries into a
 // folder (default: a temporary one), compiles the specs of their types there, and runs the specs of
-// tokenlane/adapters and the guide's pages of the clients with them. The checkout itself has only
+// the adapters and the guide's pages of the clients with them. The checkout itself has only
 // the clients whose types `npm test` compiles; llamaindex needs 40 MB.
 
 import { spawnSync } from 'node:child_process'
@@ -22,7 +22,7 @@ const CLIENTS = [
   'typescript@5',
   '@types/node@20',
 ]
-const SPECS = ['__test__/chat/adapters.test.mjs', '__test__/package/snippets.test.mjs']
+const SPECS = ['packages/requests/test/adapters.test.mjs', '__test__/package/snippets.test.mjs']
 const PAGES = ['requests', 'openai', 'ai-sdk', 'anthropic', 'langchain', 'llamaindex']
 
 const [given] = process.argv.slice(2)

@@ -45,10 +45,11 @@ import { Tiktoken } from '@tokenlane/js-tiktoken/lite'
 import ranks from '@tokenlane/js-tiktoken/ranks/o200k_base'
 import { encode } from '@tokenlane/gpt-tokenizer'
 import { encode as ofModel } from '@tokenlane/gpt-tokenizer/model/gpt-4o'
+import { countRequest } from '@tokenlane/requests'
 import { get_encoding } from '@tokenlane/tiktoken'
 import { Tokenizer } from '@tokenlane/web'
 
-/** The ids of a text by each of them. */
+/** The ids of a text by each of them; of a request with it, the tokens. */
 export async function answer(data) {
   const text = ${JSON.stringify(TEXT)}
   const tokenizer = await Tokenizer.fromEncoding('o200k_base', { data })
@@ -61,6 +62,7 @@ export async function answer(data) {
     'gpt-tokenizer': encode(text),
     'gpt-tokenizer/model': ofModel(text),
     tiktoken: [...get_encoding('o200k_base').encode(text)],
+    requests: countRequest(tokenizer, { model: 'gpt-4o', messages: [{ role: 'user', content: text }] }).tokens,
   }
 }
 `,
@@ -287,7 +289,7 @@ async function inStaticPage(name, withPage = true) {
   }
 }
 
-if (!fs.existsSync(path.join(root, 'web', 'dist', 'core.mjs'))) stop('run "npm run maintain -- web" first')
+if (!fs.existsSync(path.join(root, 'packages', 'web', 'dist', 'core.mjs'))) stop('run "npm run maintain -- web" first')
 const scenarios = Object.entries({ ...RUNTIMES, ...BUNDLERS }).filter(([name]) => name.includes(values.only ?? ''))
 if (!values['no-install']) {
   const names = scenarios.map(([name]) => name).join()
@@ -301,14 +303,18 @@ for (const [name, content] of Object.entries(FILES)) {
   fs.writeFileSync(path.join(folder, name), content)
 }
 const { Tokenizer } = createRequire(import.meta.url)(path.join(root, 'index.js'))
-const wanted = JSON.stringify([...Tokenizer.fromEncodingSync('o200k_base').encode(TEXT).ids])
+const tokenizer = Tokenizer.fromEncodingSync('o200k_base')
+const ids = [...tokenizer.encode(TEXT).ids]
+const tokens = tokenizer.countChat([{ role: 'user', content: TEXT }])
 let failed = false
 for (const [name, run] of scenarios) {
   let problem
   try {
     const found = await run()
-    const wrong = Object.keys(found).filter((one) => JSON.stringify(found[one]) !== wanted)
-    if (wrong.length > 0 || Object.keys(found).length !== 7) problem = `other ids: ${wrong.join(', ')}`
+    const wrong = Object.keys(found).filter(
+      (name) => JSON.stringify(found[name]) !== JSON.stringify(name === 'requests' ? tokens : ids),
+    )
+    if (wrong.length > 0 || Object.keys(found).length !== 8) problem = `other results: ${wrong.join(', ')}`
   } catch (failure) {
     problem = String(failure?.stack ?? failure).slice(0, 4000)
   }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // npm run maintain -- web: builds @tokenlane/web into packages/web/dist, the WebAssembly module,
-// the packed encodings and a bundle, and the bundles of the drop-ins that run over it.
+// the packed encodings and a bundle, and the bundles of the drop-ins and of @tokenlane/requests
+// that run over it.
 //
 //   usage: npm run maintain -- web [--no-cargo] [--quick]
 //
@@ -20,7 +21,7 @@ import { build } from 'esbuild'
 import { ENCODINGS, packedFile } from '../data/packed-ranks.mjs'
 import { NO_TARGET, root, run, stop } from '../setup.mjs'
 import { Memory } from '../../packages/web/src/addresses.mjs'
-import { DROPINS, modulesOf, writeWebEntries } from '../web-entries.mjs'
+import { DROPINS, exportsOf, modulesOf, writeWebEntries } from '../web-entries.mjs'
 import { hasTarget } from './staged.mjs'
 
 const TARGET = 'wasm32-unknown-unknown'
@@ -36,6 +37,8 @@ const QUICK_LEVELS = { '"*"': 0, 'regex-automata': 0, 'fancy-regex': 0, 'tokenla
  * them.
  */
 const REPLACED = ['native', 'runtime', 'sources', 'memory', 'internal/dropins/bytes', 'internal/dropins/rank-files']
+/** The modules that have the exports of CommonJS as their default export. */
+const COMMON_JS = ['native', 'internal/requests']
 
 /** What the entry points of encodings and models need. */
 const MORE = {
@@ -67,11 +70,19 @@ for (const name of ENCODINGS) {
 }
 const core = path.join(dist, 'core.mjs')
 const dropinBundles = DROPINS.map((name) => path.join(packages, name, 'web', 'bundle.mjs'))
-await bundle(core, { entryPoints: [path.join(source, 'core.mjs')] }, constants(module))
-for (const [at, name] of DROPINS.entries())
-  await bundle(dropinBundles[at], { stdin: { contents: dropin(name), resolveDir: path.join(packages, name) } })
-if (!values.quick)
-  for (const file of [...fs.readdirSync(dist).map((name) => path.join(dist, name)), ...dropinBundles]) showSizes(file)
+const requestsBundle = path.join(packages, 'requests', 'web', 'bundle.mjs')
+await bundle(core, { entryPoints: [path.join(source, 'core.mjs')] }, { constants: constants(module) })
+await bundle(requestsBundle, codeIn('requests', requests()), { replaced: [...REPLACED, 'internal/requests'] })
+for (const [at, name] of DROPINS.entries()) await bundle(dropinBundles[at], codeIn(name, dropin(name)))
+if (!values.quick) {
+  const inDist = fs.readdirSync(dist).map((name) => path.join(dist, name))
+  for (const file of [...inDist, requestsBundle, ...dropinBundles]) showSizes(file)
+}
+
+/** An entry point of esbuild: code of a package. */
+function codeIn(name, contents) {
+  return { stdin: { contents, resolveDir: path.join(packages, name) } }
+}
 
 function showSizes(file) {
   const bytes = fs.readFileSync(file)
@@ -126,21 +137,27 @@ function dropin(name) {
   return `export const modules = { ${modulesOf(name).map(load).join(', ')} }\n${MORE[name] ?? ''}`
 }
 
-/** Writes a bundle. Those of the drop-ins import that of @tokenlane/web. */
-async function bundle(outfile, entry, constants = {}) {
-  const replaced = {
-    name: 'replaced',
+/** A module with the functions of @tokenlane/requests. */
+function requests() {
+  const names = exportsOf(path.join(packages, 'requests', 'index.js'))
+  return `export const { ${names.join(', ')} } = require('./index.js')\n`
+}
+
+/** Writes a bundle. Those of other packages import that of @tokenlane/web. */
+async function bundle(outfile, entry, { constants = {}, replaced = REPLACED } = {}) {
+  const replacing = {
+    name: 'replacing',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^(?:\.{1,2}|tokenlane)\/.*\.js$/ }, ({ path: name, resolveDir }) => {
         const isNamed = name.startsWith('tokenlane/')
         const file = isNamed ? path.join(lib, name.slice('tokenlane/'.length)) : path.resolve(resolveDir, name)
-        const replaced = REPLACED.find((module) => file === path.join(lib, `${module}.js`))
-        if (replaced === 'native') return { path: 'native', namespace: 'native' }
-        return replaced && { path: path.join(source, `${path.basename(replaced)}.mjs`) }
+        const module = replaced.find((name) => file === path.join(lib, `${name}.js`))
+        if (COMMON_JS.includes(module)) return { path: path.basename(module), namespace: 'commonjs' }
+        return module && { path: path.join(source, `${path.basename(module)}.mjs`) }
       })
       onResolve({ filter: /\/dist\/core\.mjs$/ }, () => ({ path: '@tokenlane/web/internal', external: true }))
-      onLoad({ filter: /.*/, namespace: 'native' }, () => ({
-        contents: `module.exports = require('./native.mjs').default`,
+      onLoad({ filter: /.*/, namespace: 'commonjs' }, ({ path: name }) => ({
+        contents: `module.exports = require('./${name}.mjs').default`,
         resolveDir: source,
       }))
       onResolve({ filter: /constants\.mjs$/ }, () => ({ path: 'constants', namespace: 'constants' }))
@@ -160,7 +177,7 @@ async function bundle(outfile, entry, constants = {}) {
     // Names stay: errors and printed objects show them.
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [replaced],
+    plugins: [replacing],
     logLevel: 'warning',
   })
 }

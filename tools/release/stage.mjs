@@ -17,7 +17,7 @@ const ENCODINGS = ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']
 export const WEB = [
   ...['tokenlane.wasm', 'wasm.mjs', 'core.mjs'].map((file) => `web/dist/${file}`),
   ...ENCODINGS.flatMap((name) => [`web/dist/${name}.bin`, `web/dist/${name}.mjs`]),
-  ...DROPINS.map((name) => `${name}/web/bundle.mjs`),
+  ...['requests', ...DROPINS].map((name) => `${name}/web/bundle.mjs`),
 ]
 
 /** The platform packages. npm installs the one that fits; WebAssembly must be requested. */

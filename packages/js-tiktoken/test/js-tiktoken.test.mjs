@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 
 import { Tokenizer } from '../../../index.mjs'
-import { fromLangChain } from '../../../lib/adapters/index.js'
+import { countRequest, fromLangChain } from '@tokenlane/requests'
 
 const require = createRequire(import.meta.url)
 const { Tiktoken, encodingForModel, getEncoding, getEncodingNameForModel } = require('@tokenlane/js-tiktoken')
@@ -277,6 +277,7 @@ test('the recipes of docs/guide/langchain.md run', async () => {
     RecursiveCharacterTextSplitter: TextSplitter,
     Tokenizer,
     getEncoding,
+    countRequest,
     fromLangChain,
     text,
     HumanMessage: messages('human'),
@@ -297,15 +298,17 @@ test('the recipes of docs/guide/langchain.md run', async () => {
   assert.ok(documents.length > 2 && documents.every((piece) => piece.endsWith('. ') && tokenizer.count(piece) <= 512))
   assert.equal((await result(blocks[3], 'left')).length, 3)
   assert.equal(
-    await result(blocks[3], 'tokenizer.countChat(fromLangChain(history))'),
-    tokenizer.countChat([
-      { role: 'user', content: 'What time is it?' },
-      {
-        role: 'assistant',
-        content: '',
-        tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }],
-      },
-      { role: 'tool', content: '12:00', tool_call_id: '1' },
-    ]),
+    await result(blocks[3], 'count(history)'),
+    countRequest(tokenizer, {
+      messages: [
+        { role: 'user', content: 'What time is it?' },
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ id: '1', type: 'function', function: { name: 'now', arguments: '{}' } }],
+        },
+        { role: 'tool', content: '12:00', tool_call_id: '1' },
+      ],
+    }).tokens,
   )
 })

@@ -14,6 +14,7 @@ import {
   queue,
 } from 'tokenlane/internal/web.js'
 import { errors } from 'tokenlane/internal/base.js'
+import * as requests from 'tokenlane/internal/requests.js'
 import { init, setModule, setPackedModule } from './module.mjs'
 import native from './native.mjs'
 import { addFile, fileBytes, setImports, withData } from './sources.mjs'
@@ -65,6 +66,7 @@ export {
   isTokenlaneError,
   limits,
   queue,
+  requests,
   setModule,
   setPackedModule,
   setImports,

@@ -2,9 +2,12 @@
 
 // Messages of llamaindex: ChatMessage of @llamaindex/core.
 
-const { copyOf } = require('../reading.js')
+const {
+  reading: { copyOf },
+} = require('tokenlane/internal/requests.js')
+
 const { asText, assistant, blocksOf, call, contentOf, image, result, text, urlOf, OF_CLIENTS } = require('./shared.js')
-const { llamaMessages, llamaTools } = require('./shapes.js')
+const { llamaMessages, llamaTools } = require('../shapes.js')
 
 /** The messages of `ChatMessage[]`. Calls and results are in their `options`. */
 function fromLlamaIndex(messages) {

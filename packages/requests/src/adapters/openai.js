@@ -2,13 +2,16 @@
 
 // Items of OpenAI's Responses API, and of @openai/agents, which writes their fields in camel case.
 
-const { typeError, wrongValue } = require('../errors.js')
-const { checkObject } = require('../options.js')
-const { copyOf, fieldsOf, made, placeOf, placed } = require('../reading.js')
-const { isArray } = require('../realm.js')
-const { object } = require('../shape.js')
+const {
+  errors: { typeError, wrongValue },
+  options: { checkObject },
+  reading: { copyOf, fieldsOf, made, placeOf, placed },
+  realm: { isArray },
+  shape: { object },
+} = require('tokenlane/internal/requests.js')
+
 const { asText, assistant, blocksOf, call, contentOf, image, result, text } = require('./shared.js')
-const { responses, responsesTools } = require('./shapes.js')
+const { responses, responsesTools } = require('../shapes.js')
 
 /**
  * The messages of a request to the Responses API: its `instructions` and its `input`, a text or

@@ -1,6 +1,8 @@
 'use strict'
 
-const { wrongValue } = require('../errors.js')
+const {
+  errors: { wrongValue },
+} = require('tokenlane/internal/requests.js')
 
 /**
  * A value as JSON; one that JSON cannot hold is refused by its name.

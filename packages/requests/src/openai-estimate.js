@@ -15,15 +15,18 @@
 //              `\uXXXX`, so that a Korean syllable takes four to six tokens
 //   format     a JSON Schema is JSON without `required` and `additionalProperties`
 
-const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const {
+  entriesOf,
+  countContent,
+  errors: { wrongValue },
+  images: { countImage, imageOf },
+  reading: { placeOf },
+} = require('tokenlane/internal/requests.js')
 
-const { wrongValue } = require('../errors.js')
-const { instructionsOf } = require('../adapters/openai.js')
-const { placeOf } = require('../reading.js')
+const { instructionsOf } = require('./adapters/openai.js')
 const { jsonText, parsed } = require('./json-text.js')
-const { countImage, imageOf } = require('./openai-images.js')
 const { HEADING, declarations } = require('./openai-types.js')
-const { countContent, givenTokens } = require('./parts.js')
+const { givenTokens } = require('./parts.js')
 
 const PER_MESSAGE = 3
 const PER_NAME = 1

@@ -2,12 +2,15 @@
 
 // Messages of Anthropic's API.
 
-const { checkObject } = require('../options.js')
-const { copyOf, fieldsOf, made, placed } = require('../reading.js')
-const { object } = require('../shape.js')
+const {
+  options: { checkObject },
+  reading: { copyOf, fieldsOf, made, placed },
+  shape: { object },
+} = require('tokenlane/internal/requests.js')
+
 const { defined } = require('./openai.js')
 const { asText, assistant, blocksOf, call, contentOf, image, result, text } = require('./shared.js')
-const { anthropic, anthropicTools } = require('./shapes.js')
+const { anthropic, anthropicTools } = require('../shapes.js')
 
 /** The messages of a request to Anthropic's API: its `system` and its `messages`. */
 function fromAnthropic(request) {

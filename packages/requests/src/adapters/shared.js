@@ -2,9 +2,12 @@
 
 // Messages of clients become messages of chat completions, which chat templates and countChat take.
 
-const { jsonText } = require('../chat/json-text.js')
-const { wrongType, wrongValue } = require('../errors.js')
-const { isBytes, isUrl } = require('../realm.js')
+const {
+  errors: { wrongType, wrongValue },
+  realm: { isBytes, isUrl },
+} = require('tokenlane/internal/requests.js')
+
+const { jsonText } = require('../json-text.js')
 
 /** Clients have bytes and URLs in their messages. */
 const OF_CLIENTS = { takes: (value) => isBytes(value) || isUrl(value) }

@@ -1,4 +1,4 @@
-// tokenlane/adapters: messages of client libraries become those that the clients send to chat
+// The adapters: messages of client libraries become those that the clients send to chat
 // completions. Judged by what was recorded of the clients (testdata/chat/clients.json), and by the
 // clients of this checkout.
 
@@ -9,12 +9,14 @@ import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import vm from 'node:vm'
 
-import { Tokenizer } from '../../index.mjs'
-import * as adapters from '../../lib/adapters/index.js'
+import { Tokenizer } from 'tokenlane'
+import * as adapters from '@tokenlane/requests'
 
-const { fromAiSdk, fromAnthropic, fromLangChain, fromLlamaIndex, fromResponses } = adapters
+const { countRequest, fitChat, fromAiSdk, fromAnthropic, fromLangChain, fromLlamaIndex, fromResponses } = adapters
 const TYPE = { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' }
-const { clients } = JSON.parse(fs.readFileSync(new URL('../testdata/chat/clients.json', import.meta.url), 'utf8'))
+const { clients } = JSON.parse(
+  fs.readFileSync(new URL('../../../__test__/testdata/chat/clients.json', import.meta.url), 'utf8'),
+)
 const gpt4o = Tokenizer.forModelSync('gpt-4o')
 
 // `npm run maintain clients` tests the newest clients, in a folder of its own.
@@ -110,15 +112,15 @@ test('every recorded conversation is counted, with all calls', () => {
     fromResponses({ input: clients['openai responses'] }),
   ]
   for (const messages of converted) {
-    const { tokens, estimated } = gpt4o.countChat(messages, { detail: true })
+    const { tokens, estimated } = countRequest(gpt4o, { messages })
     assert.ok(tokens > 100 && estimated.some((place) => place.endsWith('tool_calls')), JSON.stringify(messages))
-    const { messages: fitting } = gpt4o.fitChat(messages, { maxTokens: tokens })
+    const { messages: fitting } = fitChat(gpt4o, messages, { maxTokens: tokens })
     assert.deepEqual(fitting, messages)
   }
   // A call of many tokens, which the text of the message does not have.
   const call = { id: '1', name: 'write', args: { text: 'word '.repeat(500) }, type: 'tool_call' }
   const asked = { type: 'ai', data: { content: '', tool_calls: [call] } }
-  assert.ok(gpt4o.countChat(fromLangChain([asked])) > 500)
+  assert.ok(countRequest(gpt4o, { messages: fromLangChain([asked]) }).tokens > 500)
 })
 
 test('messages of @langchain/core', async (t) => {
@@ -163,7 +165,7 @@ test('messages of @langchain/core', async (t) => {
     new SystemMessage('x'),
     ...Array.from({ length: 20 }, (_, i) => new (i % 2 ? AIMessage : HumanMessage)(`message ${i}`)),
   ]
-  const tokenCounter = (some) => gpt4o.countChat(fromLangChain(some))
+  const tokenCounter = (some) => countRequest(gpt4o, { messages: fromLangChain(some) }).tokens
   for (const maxTokens of [60, 100, 130]) {
     const trimmed = await trimMessages(texts, {
       maxTokens,
@@ -172,7 +174,7 @@ test('messages of @langchain/core', async (t) => {
       strategy: 'last',
       startOn: 'human',
     })
-    const { messages } = gpt4o.fitChat(fromLangChain(texts), { maxTokens, startOn: 'user' })
+    const { messages } = fitChat(gpt4o, fromLangChain(texts), { maxTokens, startOn: 'user' })
     assert.deepEqual(messages, fromLangChain(trimmed))
   }
 })

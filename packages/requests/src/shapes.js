@@ -2,46 +2,27 @@
 
 // What is read of bodies and of messages of clients: the fields of each API, with their types.
 
-const { wrongType } = require('../errors.js')
-const { isBytes, isUrl } = require('../realm.js')
 const {
-  boolean,
-  both,
-  fieldOf,
-  isObject,
-  json,
-  later,
-  listOf,
-  object,
-  optional,
-  string,
-  textOr,
-} = require('../shape.js')
+  chatShapes,
+  errors: { wrongType },
+  realm: { isBytes, isUrl },
+  shape,
+} = require('tokenlane/internal/requests.js')
 
-const anObject = object({})
-const text = optional(string)
-/** Arguments of a call: JSON as text, or its value. */
-const args = optional(textOr(anObject))
-const MESSAGE = { what: 'a message (an object)' }
+const { boolean, both, fieldOf, isObject, json, later, listOf, object, optional, string, textOr } = shape
+const { MESSAGE, anObject, args, chatCall, chatMessages, chatTools, declared, image, parts, text } = chatShapes
+
 const CONTENT = 'a text or an array'
+const nameOf = object({ name: string })
 
 /** A text, or parts. A message without a content is one of another client. */
 const contentOf = (part, client) => (value, place) => {
   if (value === undefined) throw wrongType(place, `the content of a message of ${client} (${CONTENT})`, value)
   optional(textOr(listOf(part, `a string or an array of parts`)))(value, place)
 }
-const parts = (part) => optional(textOr(listOf(part, 'a string or an array of parts')))
 
 // Functions and tools
 
-const declared = object({ name: string, description: text, parameters: optional(anObject) })
-const nameOf = object({ name: string })
-
-/** A tool of chat completions. Those that are no functions are only counted as JSON. */
-const chatTool = object(
-  { type: text, function: optional(declared), custom: optional(object({ name: string, description: text })) },
-  { what: 'a tool (an object)' },
-)
 const responsesTool = object(
   { type: text, function: optional(declared), custom: optional(object({ name: string, description: text })) },
   {
@@ -60,41 +41,6 @@ const choice = optional(textOr(object({ function: optional(nameOf), name: text }
 // Chat completions
 
 const FORMAT = { type: text, name: text, description: text, schema: json }
-const image = object({ url: string, detail: text })
-const chatPart = textOr(
-  object(
-    { type: text, text, refusal: text },
-    {
-      what: 'a part of a message (an object)',
-      variants: {
-        text: { text: string },
-        image_url: { image_url: textOr(image), detail: text },
-        input_image: { image_url: optional(textOr(image)), file_id: text, detail: text },
-      },
-    },
-  ),
-)
-const chatCall = both(
-  object({ id: text, type: text, name: text, arguments: args }, { what: 'a call with a name and arguments' }),
-  (call, place) => {
-    if ((call.custom ?? undefined) !== undefined) object({ custom: object({ name: string, input: text }) })(call, place)
-    else if ((call.name ?? undefined) === undefined || (call.function ?? undefined) !== undefined)
-      object({ function: object({ name: string, arguments: args }) })(call, place)
-  },
-)
-const chatMessage = object(
-  {
-    role: text,
-    content: parts(chatPart),
-    name: text,
-    refusal: text,
-    tool_call_id: text,
-    tool_calls: optional(listOf(chatCall)),
-    function_call: optional(object({ name: string, arguments: args })),
-    audio: optional(object({ transcript: text })),
-  },
-  MESSAGE,
-)
 
 /** What servers read that render a template, and Claude's `thinking`. */
 const SERVER = {
@@ -107,8 +53,6 @@ const SERVER = {
   thinking: optional(object({ type: text })),
 }
 
-const chatMessages = listOf(chatMessage)
-const chatTools = optional(listOf(chatTool))
 const chat = {
   model: text,
   messages: chatMessages,

@@ -6,17 +6,19 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
-import { Tokenizer } from '../../index.mjs'
-import * as adapters from '../../lib/adapters/index.js'
-import { hostile, pathsOf, placeOf, replaced } from '../support/hostile-fields.mjs'
+import { Tokenizer } from 'tokenlane'
+import * as adapters from '@tokenlane/requests'
+import { countRequest } from '@tokenlane/requests'
+import { hostile, pathsOf, placeOf, replaced } from '../../../__test__/support/hostile-fields.mjs'
 
-const read = (name) => JSON.parse(fs.readFileSync(new URL(`../testdata/chat/${name}`, import.meta.url), 'utf8'))
+const read = (name) =>
+  JSON.parse(fs.readFileSync(new URL(`../../../__test__/testdata/chat/${name}`, import.meta.url), 'utf8'))
 const { clients, tools } = read('clients.json')
 const { requests } = read('usage.json')
 
 const template =
   '{% for m in messages %}{{ m.role }}{{ m.content }}{{ m.tool_calls }}{% endfor %}{{ tools }}{{ documents }}{{ x }}'
-const local = Tokenizer.fromFileSync(new URL('../testdata/chat/tokenizer.json', import.meta.url), {
+const local = Tokenizer.fromFileSync(new URL('../../../__test__/testdata/chat/tokenizer.json', import.meta.url), {
   chatTemplate: template,
 })
 const gpt4o = Tokenizer.forModelSync('gpt-4o')
@@ -159,9 +161,9 @@ const partTokens = () => 1
 test('each field of a body: a result, or an error with the place that was replaced', () => {
   for (const [api, body, tokenizers] of BODIES) {
     for (const tokenizer of tokenizers) {
-      assert.ok(tokenizer.countRequest(body, { api, partTokens }).tokens > 0)
+      assert.ok(countRequest(tokenizer, body, { api, partTokens }).tokens > 0)
       assert.deepEqual(
-        wrongOf(body, (hostileBody) => tokenizer.countRequest(hostileBody, { api, partTokens })),
+        wrongOf(body, (hostileBody) => countRequest(tokenizer, hostileBody, { api, partTokens })),
         [],
         `${api}, ${body.model}`,
       )
@@ -171,7 +173,7 @@ test('each field of a body: a result, or an error with the place that was replac
 
 test('each field of a body whose API is not named: a result, or an error with a code', () => {
   for (const [, body, [tokenizer]] of BODIES) {
-    const wrong = wrongOf(body, (hostileBody) => tokenizer.countRequest(hostileBody, { partTokens }), new Set(), 4)
+    const wrong = wrongOf(body, (hostileBody) => countRequest(tokenizer, hostileBody, { partTokens }), new Set(), 4)
     assert.deepEqual(
       wrong.filter(([, , message]) => /coerced|Error:/.test(message)),
       [],
@@ -184,7 +186,7 @@ test('each field of a recorded request', () => {
   for (const { model, body } of requests) {
     const tokenizer = Tokenizer.forModelSync(model)
     assert.deepEqual(
-      wrongOf(body, (hostileBody) => tokenizer.countRequest({ ...hostileBody, model }, { partTokens }), seen).filter(
+      wrongOf(body, (hostileBody) => countRequest(tokenizer, { ...hostileBody, model }, { partTokens }), seen).filter(
         ([, , message]) => /coerced|Error:/.test(message),
       ),
       [],
@@ -305,7 +307,7 @@ test('each field of the messages of clients, and of tools, that an adapter conve
 test('places are those of the body that the caller sent', () => {
   const refusal = (body, options) => {
     try {
-      return gpt4o.countRequest(body, options)
+      return countRequest(gpt4o, body, options)
     } catch (error) {
       return error.message.split(' ')[0]
     }
@@ -323,15 +325,15 @@ test('places are those of the body that the caller sent', () => {
     const estimated = (counted) => counted.estimated.filter((place) => place.startsWith('messages['))
     const url = { type: 'url', url: 'https://e.org/a.png' }
     assert.ok(
-      estimated(gpt4o.countRequest(body(url))).includes('messages[2].content[2] (an image of unknown size)'),
+      estimated(countRequest(gpt4o, body(url))).includes('messages[2].content[2] (an image of unknown size)'),
       model,
     )
-    assert.deepEqual(estimated(local.countRequest({ ...body(url), model: undefined })), [
+    assert.deepEqual(estimated(countRequest(local, { ...body(url), model: undefined })), [
       'messages[2].content[2] (only its placeholder is counted)',
     ])
   }
   // A call and its result are blocks of Anthropic's messages, and items of Responses.
-  const { estimated } = gpt4o.countRequest({ system: 'Be brief.', messages: messages({ type: 'file', file_id: 'f' }) })
+  const { estimated } = countRequest(gpt4o, { system: 'Be brief.', messages: messages({ type: 'file', file_id: 'f' }) })
   assert.ok(estimated.includes('messages[1].content[0]'), estimated.join())
   assert.ok(estimated.includes('messages[2].content[0] (the result of a tool)'), estimated.join())
   const items = [
@@ -339,7 +341,7 @@ test('places are those of the body that the caller sent', () => {
     { role: 'user', content: [{ type: 'input_audio' }] },
   ]
   assert.match(refusal({ input: items, instructions: 'x' }), /^the$/)
-  assert.throws(() => gpt4o.countRequest({ input: items, instructions: 'x' }), { message: /input\[1\]\.content\[0\]/ })
+  assert.throws(() => countRequest(gpt4o, { input: items, instructions: 'x' }), { message: /input\[1\]\.content\[0\]/ })
 })
 
 test('a body takes each of its fields once, and an endless or circular one has limits', () => {
@@ -356,8 +358,8 @@ test('a body takes each of its fields once, and an endless or circular one has l
           },
         })
   assert.equal(
-    gpt4o.countRequest(counting(anthropicBody), { partTokens }).tokens,
-    gpt4o.countRequest(anthropicBody, { partTokens }).tokens,
+    countRequest(gpt4o, counting(anthropicBody), { partTokens }).tokens,
+    countRequest(gpt4o, anthropicBody, { partTokens }).tokens,
   )
   assert.deepEqual(
     [...reads].filter(([, times]) => times > 1),
@@ -368,7 +370,7 @@ test('a body takes each of its fields once, and an endless or circular one has l
     twice(60),
     new Proxy([], { get: (list, name) => (name === 'length' ? 2 ** 32 - 1 : list[name]) }),
   ])
-    assert.throws(() => gpt4o.countRequest({ messages: [{ role: 'user', content }] }), {
+    assert.throws(() => countRequest(gpt4o, { messages: [{ role: 'user', content }] }), {
       code: /ERR_TOKENLANE_ARGUMENT_(VALUE|TYPE)/,
     })
 })
@@ -387,7 +389,7 @@ test('null is a missing field, and what is not read can be anything', () => {
   for (const body of bodies) {
     const without = Object.fromEntries(Object.entries(body).filter(([name]) => !missing.includes(name)))
     const nulls = { ...without, ...Object.fromEntries(missing.map((name) => [name, null])) }
-    assert.deepEqual(gpt4o.countRequest(nulls, { partTokens }), gpt4o.countRequest(without, { partTokens }))
+    assert.deepEqual(countRequest(gpt4o, nulls, { partTokens }), countRequest(gpt4o, without, { partTokens }))
     const unread = {
       user: { a: [1] },
       stream: () => {},
@@ -396,15 +398,15 @@ test('null is a missing field, and what is not read can be anything', () => {
       metadata: new Uint8Array(1),
     }
     assert.deepEqual(
-      gpt4o.countRequest({ ...without, ...unread }, { partTokens }),
-      gpt4o.countRequest(without, { partTokens }),
+      countRequest(gpt4o, { ...without, ...unread }, { partTokens }),
+      countRequest(gpt4o, without, { partTokens }),
     )
   }
 })
 
 test('a body may have 524,288 objects and arrays, of which 64 elements count as one', () => {
   const count = (more) =>
-    gpt4o.countRequest({ model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'x', more }] })
+    countRequest(gpt4o, { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'x', more }] })
   const refused = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE', message: /must be within 524288 objects/ }
   // The list counts its elements; the messages and the message are two more, and their fields.
   const most = Math.floor((524_288 - 3 - 4 / 64) / (1 + 1 / 64))

@@ -5,11 +5,14 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
-import { Tokenizer } from '../../index.mjs'
+import { Tokenizer } from 'tokenlane'
+import { countRequest, fitChat } from '@tokenlane/requests'
 
 const UNDOCUMENTED = 'ERR_TOKENLANE_CHAT_UNDOCUMENTED'
 const TYPE = 'ERR_TOKENLANE_ARGUMENT_TYPE'
-const { requests } = JSON.parse(fs.readFileSync(new URL('../testdata/chat/usage.json', import.meta.url), 'utf8'))
+const { requests } = JSON.parse(
+  fs.readFileSync(new URL('../../../__test__/testdata/chat/usage.json', import.meta.url), 'utf8'),
+)
 const loaded = new Map()
 /** The tokenizer of a model. */
 function of(model) {
@@ -25,7 +28,7 @@ test('published usage of requests is counted within two percent', () => {
   const wrong = []
   for (const one of requests) {
     const { model, body, tokens, source } = one
-    const counted = of(model).countRequest({ ...body, model })
+    const counted = countRequest(of(model), { ...body, model })
     if (counted.tokens === tokens) exact++
     if (Math.abs(counted.tokens - tokens) > allowed(one)) wrong.push([counted.tokens, tokens, model, source])
   }
@@ -45,12 +48,14 @@ test('conversations without tools are counted exactly, and models for which Open
   })
   assert.ok(plain.length >= 10)
   for (const { model, body, tokens } of plain) {
-    const counted = of(model).countRequest({ ...body, model })
+    const counted = countRequest(of(model), { ...body, model })
     assert.deepEqual(counted, { tokens, estimated: /^gpt-(3|4)/.test(model) ? [] : ['model'], api: 'openai-chat' })
   }
 })
 
 const gpt4o = of('gpt-4o')
+/** The tokens of messages and tools as gpt-4o takes them. */
+const tokensOf = (messages, tools, options) => countRequest(gpt4o, { messages, tools }, options).tokens
 const user = (content) => ({ role: 'user', content })
 const called = (...calls) => ({
   role: 'assistant',
@@ -65,7 +70,7 @@ const QWEN =
   "{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + (m.content or '') }}" +
   "{%- for c in m.tool_calls or [] %}{{- '<call>' + c.function.name + (c.function.arguments | tojson) }}{% endfor %}" +
   "{{- '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% if think is false %}<no>{% endif %}{%- endif %}"
-const file = new URL('../testdata/chat/tokenizer.json', import.meta.url)
+const file = new URL('../../../__test__/testdata/chat/tokenizer.json', import.meta.url)
 const local = Tokenizer.fromFileSync(file, { chatTemplate: QWEN })
 
 test('what agents send is counted, and the estimates are listed by their places', () => {
@@ -78,32 +83,41 @@ test('what agents send is counted, and the estimates are listed by their places'
     { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }], annotations: [], audio: null },
   ]
   const tools = [tool('get_weather', { type: 'object', properties: { city: { type: ['string', 'null'] } } })]
-  const { tokens, estimated } = gpt4o.countChat(messages, { tools, detail: true })
-  assert.equal(tokens, gpt4o.countChat(messages, { tools }))
+  const { tokens, estimated } = countRequest(gpt4o, { messages, tools })
+  assert.equal(tokens, fitChat(gpt4o, messages, { maxTokens: 1000, tools }).tokens)
   assert.deepEqual(estimated, [
     'messages[2].tool_calls',
     'messages[3] (the result of a tool)',
     'messages[4] (the result of a tool)',
     'tools',
   ])
-  assert.deepEqual(gpt4o.countChat([user('x')], { detail: true }), { tokens: 8, estimated: [] })
-  assert.throws(() => gpt4o.countChat(messages, { undocumented: 'throw' }), { code: UNDOCUMENTED })
-  assert.throws(() => gpt4o.countChat(messages, { detail: 1 }), { code: TYPE })
+  const api = 'openai-chat'
+  assert.deepEqual(countRequest(gpt4o, { messages: [user('x')] }), { tokens: 8, estimated: [], api })
+  // By the rules alone that OpenAI documents, and with the name of the call that estimates.
+  assert.throws(() => gpt4o.countChat(messages), {
+    code: UNDOCUMENTED,
+    message: /countRequest of @tokenlane\/requests/,
+  })
   // What calls for all tokenizers say, and what always holds for OpenAI's API.
-  assert.equal(gpt4o.countChat([user('<|endoftext|>')], { addGenerationPrompt: true, content: 'text' }), 14)
+  const ofAll = { addGenerationPrompt: true, content: 'text' }
+  assert.equal(fitChat(gpt4o, [user('<|endoftext|>')], { maxTokens: 14, ...ofAll }).tokens, 14)
   for (const options of [{ addGenerationPrompt: false }, { content: 'parse' }, { content: 'throw' }])
-    assert.throws(() => gpt4o.countChat(messages, options), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+    assert.throws(() => fitChat(gpt4o, messages, { maxTokens: 14, ...options }), {
+      code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+    })
   // A part that is neither text nor image takes what the caller says.
   const file = { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERg==' } }
   const given = [user([{ type: 'text', text: 'x' }, file])]
-  assert.throws(() => gpt4o.countChat(given), { code: UNDOCUMENTED, message: /partTokens/ })
+  assert.throws(() => tokensOf(given), { code: UNDOCUMENTED, message: /partTokens/ })
   const partTokens = (part) => (part === file ? 500 : undefined)
-  assert.deepEqual(gpt4o.countChat(given, { partTokens, detail: true }), {
-    tokens: 508,
-    estimated: ['messages[0].content[1]'],
-  })
-  assert.throws(() => gpt4o.countChat(given, { partTokens: () => 1.5 }), { code: TYPE })
-  assert.throws(() => gpt4o.countChat(given, { partTokens: 500 }), { code: TYPE })
+  const estimatedPart = { tokens: 508, estimated: ['messages[0].content[1]'], api }
+  assert.deepEqual(countRequest(gpt4o, { messages: given }, { partTokens }), estimatedPart)
+  assert.equal(fitChat(gpt4o, given, { maxTokens: 508, partTokens }).tokens, 508)
+  for (const wrong of [() => 1.5, 500]) {
+    const options = /** @type {any} */ ({ partTokens: wrong })
+    assert.throws(() => tokensOf(given, [], options), { code: TYPE })
+    assert.throws(() => fitChat(gpt4o, given, { maxTokens: 508, ...options }), { code: TYPE })
+  }
 })
 
 test('images and encrypted reasoning in items, tools and further fields are not counted as text', () => {
@@ -115,7 +129,7 @@ test('images and encrypted reasoning in items, tools and further fields are not 
   const data = png.toString('base64')
   const url = `data:image/png;base64,${data}`
   const image = 85 + 4 * 170
-  const input = (...items) => of('gpt-4o').countRequest({ model: 'gpt-4o', input: [user('x'), ...items] }).tokens
+  const input = (...items) => countRequest(of('gpt-4o'), { model: 'gpt-4o', input: [user('x'), ...items] }).tokens
   const screenshot = { type: 'computer_screenshot', image_url: '' }
   const shot = { type: 'computer_call_output', call_id: 'c', output: screenshot }
   const drawn = { type: 'image_generation_call', id: 'i', status: 'completed', result: '' }
@@ -126,7 +140,7 @@ test('images and encrypted reasoning in items, tools and further fields are not 
   assert.equal(input({ ...ran, outputs: [{ type: 'image', url }] }), input(ran) + image)
   const compacted = { type: 'compaction', id: 'c' }
   assert.equal(input({ ...compacted, encrypted_content: data }), input(compacted))
-  const counted = (more) => of('gpt-4o').countRequest({ model: 'gpt-4o', messages: [user('x')], ...more }).tokens
+  const counted = (more) => countRequest(of('gpt-4o'), { model: 'gpt-4o', messages: [user('x')], ...more }).tokens
   const tools = (mask) => [{ type: 'image_generation', input_image_mask: { image_url: mask } }]
   assert.equal(counted({ tools: tools(url) }), counted({ tools: tools('') }) + image)
   // As a gateway returns pictures in chat completions.
@@ -142,7 +156,7 @@ test('results of parallel calls are counted with all characters beyond ASCII esc
     const ids = Array.from({ length: calls }, (_, i) => `call_${i}`)
     return [user('Hi'), called(...ids.map((id) => [id, 'f', '{}'])), ...ids.map((id) => result(id, words(text)))]
   }
-  const count = (...given) => gpt4o.countChat(chat(...given))
+  const count = (...given) => tokensOf(chat(...given))
   const near = (number, expected) => assert.ok(Math.abs(number - expected) < 0.02 * expected, `${number}`)
   // The question and the tools were not published; they are the same in all three.
   const rest = 1121 - count(1, '테스트 ')
@@ -154,7 +168,7 @@ test('results of parallel calls are counted with all characters beyond ASCII esc
 test('hostile tools and messages end with an error in linear time', () => {
   let deep = { type: 'string' }
   for (let i = 0; i < 100_000; i++) deep = { type: 'array', items: deep }
-  const count = (schema) => gpt4o.countChat([user('x')], { tools: [tool('f', { properties: { a: schema } })] })
+  const count = (schema) => tokensOf([user('x')], [tool('f', { properties: { a: schema } })])
   assert.throws(() => count(deep), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
   const circular = { type: 'object', properties: {} }
   circular.properties.a = circular
@@ -165,21 +179,21 @@ test('hostile tools and messages end with an error in linear time', () => {
     properties: { l: { $ref: '#/$defs/L' } },
   }
   const responses = { input: 'x', tools: [{ type: 'function', name: 'f', parameters: list }] }
-  assert.ok(gpt4o.countRequest(responses).tokens < 60)
+  assert.ok(countRequest(gpt4o, responses).tokens < 60)
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`p${i}`, { type: 'string' }]))
   assert.ok(count({ type: 'object', properties: wide }) > 50_000)
   for (const tools of ['x', [7], [null], [{ type: 'function', function: { name: 'f', parameters: 7 } }]].slice(0, 3))
-    assert.throws(() => gpt4o.countChat([user('x')], { tools }), { code: TYPE })
+    assert.throws(() => tokensOf([user('x')], tools), { code: TYPE })
   // Also outside of schemas, and where the text of a call is JSON.
   const VALUE = { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' }
-  assert.throws(() => gpt4o.countChat([{ role: 'user', content: 'x', more: deep }]), VALUE)
-  assert.throws(() => gpt4o.countChat([{ role: 'user', content: 'x', more: 1n }]), VALUE)
+  assert.throws(() => tokensOf([{ role: 'user', content: 'x', more: deep }]), VALUE)
+  assert.throws(() => tokensOf([{ role: 'user', content: 'x', more: 1n }]), VALUE)
   const nested = '['.repeat(100_000) + ']'.repeat(100_000)
-  assert.throws(() => gpt4o.countChat([called(['1', 'f', nested], ['2', 'f', nested])]), VALUE)
-  assert.throws(() => gpt4o.countRequest({ model: 'claude-x', messages: [user('x')], tools: [deep] }), VALUE)
+  assert.throws(() => tokensOf([called(['1', 'f', nested], ['2', 'f', nested])]), VALUE)
+  assert.throws(() => countRequest(gpt4o, { model: 'claude-x', messages: [user('x')], tools: [deep] }), VALUE)
   const many = Array.from({ length: 2000 }, (_, i) => called([`${i}`, 'f', '{}']))
-  assert.ok(gpt4o.countChat(many) > 10_000)
-  assert.throws(() => gpt4o.countChat([{ role: 'assistant', tool_calls: [7] }]), { code: TYPE })
+  assert.ok(tokensOf(many) > 10_000)
+  assert.throws(() => tokensOf([{ role: 'assistant', tool_calls: [7] }]), { code: TYPE })
 })
 
 test('bodies of each API are recognised, and counted alike', () => {
@@ -190,22 +204,22 @@ test('bodies of each API are recognised, and counted alike', () => {
   }
   const responses = { model: 'gpt-4o', instructions: 'Be brief.', input: 'How far is the moon?' }
   const anthropic = { model: 'gpt-4o', system: 'Be brief.', messages: [user('How far is the moon?')], max_tokens: 5 }
-  const { tokens } = gpt4o.countRequest(chat)
+  const { tokens } = countRequest(gpt4o, chat)
   assert.equal(tokens, gpt4o.countChat(chat.messages))
-  assert.deepEqual(gpt4o.countRequest(responses), { tokens, estimated: [], api: 'openai-responses' })
-  assert.deepEqual(gpt4o.countRequest(anthropic), { tokens, estimated: [], api: 'anthropic' })
+  assert.deepEqual(countRequest(gpt4o, responses), { tokens, estimated: [], api: 'openai-responses' })
+  assert.deepEqual(countRequest(gpt4o, anthropic), { tokens, estimated: [], api: 'anthropic' })
   const blocks = [
     user('x'),
     { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'f', input: { b: 1 } }] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'y' }] },
   ]
   const same = [user('x'), called(['a', 'f', '{"b":1}']), result('a', 'y')]
-  assert.equal(gpt4o.countRequest({ messages: blocks }).tokens, gpt4o.countChat(same))
+  assert.equal(countRequest(gpt4o, { messages: blocks }).tokens, tokensOf(same))
   // Not in the body: the text of earlier answers.
-  assert.deepEqual(gpt4o.countRequest({ input: 'x', previous_response_id: 'resp_1' }).estimated, [
+  assert.deepEqual(countRequest(gpt4o, { input: 'x', previous_response_id: 'resp_1' }).estimated, [
     'previous_response_id (it is not in the request)',
   ])
-  for (const body of [undefined, null, 'x', 7, []]) assert.throws(() => gpt4o.countRequest(body), { code: TYPE })
+  for (const body of [undefined, null, 'x', 7, []]) assert.throws(() => countRequest(gpt4o, body), { code: TYPE })
   const fields = ['messages', 'input', 'instructions', 'system', 'tools', 'functions', 'tool_choice', 'function_call']
   fields.push('response_format', 'text', 'model', 'documents', 'chat_template', 'chat_template_kwargs', 'thinking')
   const values = [7, 'x', null, [7], [null], [[]], [{}], {}, [{ role: 'user', content: 7 }], [{ type: 7 }], true]
@@ -216,7 +230,7 @@ test('bodies of each API are recognised, and counted alike', () => {
         for (const tokenizer of [gpt4o, local]) {
           const body = { model, messages: [user('x')], [field]: value }
           try {
-            assert.ok(tokenizer.countRequest(body).tokens > 0)
+            assert.ok(countRequest(tokenizer, body).tokens > 0)
           } catch (error) {
             assert.match(String(error.code), /^ERR_TOKENLANE_/, `${JSON.stringify(body)}: ${error.stack}`)
           }
@@ -224,8 +238,8 @@ test('bodies of each API are recognised, and counted alike', () => {
       }
     }
   }
-  assert.throws(() => gpt4o.countRequest(chat, { api: 'openai' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
-  assert.throws(() => gpt4o.countRequest(chat, { tools: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+  assert.throws(() => countRequest(gpt4o, chat, { api: 'openai' }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  assert.throws(() => countRequest(gpt4o, chat, { tools: [] }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
 })
 
 test('a request to a server that renders the chat template counts what the server renders', () => {
@@ -254,20 +268,20 @@ test('a request to a server that renders the chat template counts what the serve
   const options = { tools, addGenerationPrompt: true, variables: { think: false } }
   const text = local.applyChatTemplate(rendered, { ...options, tokenize: false })
   assert.match(text, /a\nb.*<call>f\{"x": 1\}.*<no>$/s)
-  assert.deepEqual(local.countRequest(body), {
+  assert.deepEqual(countRequest(local, body), {
     tokens: local.countChat(rendered, options),
     estimated: [],
     api: 'openai-chat',
   })
   const refused = { role: 'assistant', content: [{ type: 'refusal', refusal: 'No.' }] }
   assert.equal(
-    local.countRequest({ messages: [user('a'), refused] }).tokens,
-    local.countRequest({ messages: [user('a'), { role: 'assistant', content: 'No.' }] }).tokens,
+    countRequest(local, { messages: [user('a'), refused] }).tokens,
+    countRequest(local, { messages: [user('a'), { role: 'assistant', content: 'No.' }] }).tokens,
   )
   const picture = user([{ type: 'image_url', image_url: { url: 'https://e.org/a' } }])
   const shown =
     "{% for m in messages %}{% for p in m.content %}{{ '<image>' if p.type == 'image_url' else p.text }}{% endfor %}{% endfor %}"
-  const { estimated } = local.countRequest({ messages: [picture], chat_template: shown })
+  const { estimated } = countRequest(local, { messages: [picture], chat_template: shown })
   assert.deepEqual(estimated, ['messages[0].content[0] (only its placeholder is counted)'])
   // Templates of models that only read texts write a list of parts as it is, here without the data.
   const printed = '{% for m in messages %}{{ m.content }}{% endfor %}'
@@ -278,14 +292,14 @@ test('a request to a server that renders the chat template counts what the serve
     { type: 'input_audio', input_audio: { data, format: 'wav' } },
     { type: 'file', file: { file_data: data } },
   ]
-  const { tokens } = local.countRequest({ messages: [user(parts)], chat_template: printed })
+  const { tokens } = countRequest(local, { messages: [user(parts)], chat_template: printed })
   assert.ok(tokens < 300, String(tokens))
   // gpt-oss writes one call per message; clients send several.
   const oss = of('gpt-oss-20b')
   const parallel = [user('x'), called(['1', 'f', '{}'], ['2', 'g', '{}']), result('1', 'a'), result('2', 'b')]
   assert.throws(() => oss.countChat(parallel), { code: 'ERR_TOKENLANE_CHAT_REFUSED' })
   const split = [user('x'), called(['1', 'f', '{}']), called(['2', 'g', '{}']), result('1', 'a'), result('2', 'b')]
-  assert.equal(oss.countRequest({ messages: parallel }).tokens, oss.countChat(split, { addGenerationPrompt: true }))
+  assert.equal(countRequest(oss, { messages: parallel }).tokens, oss.countChat(split, { addGenerationPrompt: true }))
 })
 
 test('requests to Claude are estimated within a tenth', () => {
@@ -323,21 +337,21 @@ test('requests to Claude are estimated within a tenth', () => {
     ],
   ]
   for (const [tokens, model, body] of cases) {
-    const counted = gpt4o.countRequest({ model, max_tokens: 9, ...body })
+    const counted = countRequest(gpt4o, { model, max_tokens: 9, ...body })
     assert.ok(Math.abs(counted.tokens - tokens) <= Math.max(1, tokens / 10), `${counted.tokens} of ${tokens}`)
     assert.deepEqual(counted.estimated, body.tools ? ['messages', 'tools'] : ['messages'])
   }
   const image = user([{ type: 'image', source: { type: 'url', url: 'https://e.org/a' } }])
   const body = { model: 'anthropic/claude-sonnet-5', system, messages: [image] }
-  const unknown = gpt4o.countRequest(body)
+  const unknown = countRequest(gpt4o, body)
   assert.deepEqual(unknown.estimated, ['messages', 'messages[0].content[0] (an image of unknown size)'])
   const imageSize = () => ({ width: 1092, height: 1092 })
-  assert.equal(unknown.tokens, gpt4o.countRequest(body, { imageSize: () => ({ width: 1024, height: 1024 }) }).tokens)
-  assert.throws(() => gpt4o.countRequest(body, { imageSize: () => ({ width: 0, height: 1 }) }), {
+  assert.equal(unknown.tokens, countRequest(gpt4o, body, { imageSize: () => ({ width: 1024, height: 1024 }) }).tokens)
+  assert.throws(() => countRequest(gpt4o, body, { imageSize: () => ({ width: 0, height: 1 }) }), {
     code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
   })
   // 1,590 tokens in Anthropic's guide "Vision"
-  assert.ok(Math.abs(gpt4o.countRequest(body, { imageSize }).tokens - 1590) < 30)
+  assert.ok(Math.abs(countRequest(gpt4o, body, { imageSize }).tokens - 1590) < 30)
 })
 
 test('a body without a system is one of Anthropic by each of its blocks and tools', () => {
@@ -358,12 +372,12 @@ test('a body without a system is one of Anthropic by each of its blocks and tool
   for (const block of blocks) {
     const role = /thinking|use$|^web/.test(block.type) ? 'assistant' : 'user'
     for (const model of ['claude-sonnet-4-5', 'gpt-4o']) {
-      const counted = gpt4o.countRequest({ model, messages: [{ role, content: [block] }] }, { partTokens })
+      const counted = countRequest(gpt4o, { model, messages: [{ role, content: [block] }] }, { partTokens })
       assert.equal(counted.api, 'anthropic', block.type)
     }
   }
   const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
-  assert.equal(gpt4o.countRequest({ messages: [user('x')], tools }).api, 'anthropic')
+  assert.equal(countRequest(gpt4o, { messages: [user('x')], tools }).api, 'anthropic')
   // Parts of chat completions, of Hugging Face's templates, of Mistral and of Cohere
   const others = [
     { type: 'image_url', image_url: { url: 'https://e.org/a.png' } },
@@ -374,12 +388,12 @@ test('a body without a system is one of Anthropic by each of its blocks and tool
     { type: 'file', file: { file_id: 'f' } },
   ]
   for (const part of others)
-    assert.equal(gpt4o.countRequest({ messages: [user([part])] }, { partTokens }).api, 'openai-chat')
+    assert.equal(countRequest(gpt4o, { messages: [user([part])] }, { partTokens }).api, 'openai-chat')
 })
 
 test('a version of Claude is read as Anthropic and as gateways write it', () => {
   const messages = [user('word '.repeat(100))]
-  const tokens = (model) => gpt4o.countRequest({ model, messages }).tokens
+  const tokens = (model) => countRequest(gpt4o, { model, messages }).tokens
   const older = tokens('claude-sonnet-4-5')
   const newer = tokens('claude-opus-4-7')
   assert.ok(newer > older)
@@ -391,26 +405,26 @@ test('a version of Claude is read as Anthropic and as gateways write it', () => 
 
 test('the instructions of an answer of Responses are counted, and others are refused', () => {
   const instructions = [{ type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] }]
-  const { tokens } = gpt4o.countRequest({ input: [...instructions, user('x')] })
-  assert.equal(gpt4o.countRequest({ input: 'x', instructions }).tokens, tokens)
+  const { tokens } = countRequest(gpt4o, { input: [...instructions, user('x')] })
+  assert.equal(countRequest(gpt4o, { input: 'x', instructions }).tokens, tokens)
   for (const wrong of [7, {}, true])
-    assert.throws(() => gpt4o.countRequest({ input: 'x', instructions: wrong }), { code: TYPE })
+    assert.throws(() => countRequest(gpt4o, { input: 'x', instructions: wrong }), { code: TYPE })
 })
 
 test('what the client of OpenAI parsed of an answer is not counted a second time', () => {
   const call = { id: '1', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
   const answer = { role: 'assistant', content: '{"a":1}', refusal: null, annotations: [] }
   const parsed = { ...call, function: { ...call.function, parsed_arguments: { a: 1 } } }
-  assert.equal(gpt4o.countChat([{ ...answer, parsed: { a: 1 } }]), gpt4o.countChat([answer]))
+  assert.equal(tokensOf([{ ...answer, parsed: { a: 1 } }]), tokensOf([answer]))
   assert.equal(
-    gpt4o.countChat([{ ...answer, content: null, parsed: null, tool_calls: [parsed] }]),
-    gpt4o.countChat([{ ...answer, content: null, tool_calls: [call] }]),
+    tokensOf([{ ...answer, content: null, parsed: null, tool_calls: [parsed] }]),
+    tokensOf([{ ...answer, content: null, tool_calls: [call] }]),
   )
 })
 
 test('a body with a model of another encoding, or of no known one, is an estimate', () => {
   const messages = [user('Hi')]
-  const estimated = (model, options) => gpt4o.countRequest({ model, messages }, options).estimated
+  const estimated = (model, options) => countRequest(gpt4o, { model, messages }, options).estimated
   for (const model of ['gpt-4', 'gemini-2.5-pro', 'llama-3', 'my-deployment'])
     assert.deepEqual(estimated(model), ['model'], model)
   for (const model of ['gpt-4o', 'openai/gpt-4o-mini', 'openrouter/openai/gpt-4o', undefined])
@@ -421,7 +435,7 @@ test('a body with a model of another encoding, or of no known one, is an estimat
 test('the prefix of a gateway does not change the price of an image', () => {
   const image = { type: 'image_url', image_url: { url: 'https://e.org/a.png' } }
   const options = { imageSize: () => ({ width: 512, height: 512 }) }
-  const tokens = (model) => gpt4o.countRequest({ model, messages: [user([image])] }, options).tokens
+  const tokens = (model) => countRequest(gpt4o, { model, messages: [user([image])] }, options).tokens
   assert.equal(tokens('openai/gpt-4o-mini'), tokens('gpt-4o-mini'))
   assert.notEqual(tokens('gpt-4o'), tokens('gpt-4o-mini'))
 })
@@ -429,25 +443,42 @@ test('the prefix of a gateway does not change the price of an image', () => {
 test('embeddings and completions are their texts or ids', () => {
   const ada = of('text-embedding-3-small')
   const model = 'text-embedding-3-small'
-  const count = (body) => ada.countRequest(body)
+  const count = (body) => countRequest(ada, body)
   assert.deepEqual(count({ model, input: 'Hello, world!' }), { tokens: 4, estimated: [], api: 'openai-embeddings' })
   assert.equal(count({ model, input: ['Hello', 'Hello, world!'] }).tokens, 5)
   assert.equal(count({ input: [1, 2, 3] }).tokens, 3)
   assert.equal(count({ input: [[1, 2, 3], [4]] }).tokens, 4)
-  assert.deepEqual(gpt4o.countRequest({ model, input: 'Hi' }).estimated, ['model'])
-  assert.deepEqual(gpt4o.countRequest({ prompt: ['Hi', 'Hi'] }), {
+  assert.deepEqual(countRequest(gpt4o, { model, input: 'Hi' }).estimated, ['model'])
+  assert.deepEqual(countRequest(gpt4o, { prompt: ['Hi', 'Hi'] }), {
     tokens: 2,
     estimated: [],
     api: 'openai-completions',
   })
-  assert.equal(gpt4o.countRequest({ model: 'gpt-4o', input: 'Hi' }).api, 'openai-responses')
+  assert.equal(countRequest(gpt4o, { model: 'gpt-4o', input: 'Hi' }).api, 'openai-responses')
   for (const [body, options] of [
     [{ input: ['a', {}] }, {}],
     [{ input: 5 }, { api: 'openai-embeddings' }],
   ])
-    assert.throws(() => gpt4o.countRequest(body, options), { code: TYPE })
-  assert.throws(() => gpt4o.countRequest({ contents: [] }), {
+    assert.throws(() => countRequest(gpt4o, body, options), { code: TYPE })
+  assert.throws(() => countRequest(gpt4o, { contents: [] }), {
     code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
     message: /messages, input, instructions, prompt/,
   })
+})
+
+test('the result of a function_call counts as the API of OpenAI counted it', () => {
+  // The prompt of openai-chat-tokens, which its author compared with the API's usage.
+  const messages = [
+    { role: 'system', content: 'You are a helpful assistant.' },
+    { role: 'user', content: 'How is the weather?' },
+    { role: 'assistant', content: '', function_call: { name: 'get_weather', arguments: '{"city":"Paris"}' } },
+    { role: 'function', name: 'get_weather', content: '{"temperature":"22"}' },
+  ]
+  const gpt4 = Tokenizer.forModelSync('gpt-4')
+  const words = (...texts) => texts.reduce((sum, one) => sum + gpt4.count(one), 0)
+  const texts = words('system', messages[0].content, 'user', messages[1].content, 'assistant', 'get_weather')
+  const result = words('function', 'get_weather', messages[3].content)
+  const estimated = countRequest(gpt4, { messages }).tokens
+  // Three for each message, the answer and the call, one for the name, two less for the result.
+  assert.equal(estimated, texts + words('{"city":"Paris"}') + result + 4 * 3 + 3 + 3 + 1 - 2)
 })

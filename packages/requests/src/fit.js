@@ -8,10 +8,15 @@
 // texts of the messages, mostly at once; otherwise the distance doubles until the limit lies
 // between two counts, and halves after that.
 
-const { limitTooSmall, meantOption, unknownOption, wrongType } = require('../errors.js')
-const { checkCount, checkObject } = require('../options.js')
-const { sourceOf } = require('../reading.js')
-const { checkList, checkMessages, checkVariables } = require('./conversation.js')
+const {
+  conversation: { checkList, checkMessages, checkVariables },
+  errors: { limitTooSmall, meantOption, unknownOption, wrongType },
+  options: { checkCount, checkObject },
+  reading: { sourceOf },
+} = require('tokenlane/internal/requests.js')
+
+const { OpenAiCounter } = require('./openai.js')
+const { chatFormatOf, textCounter } = require('./tokenizer.js')
 
 /** Roughly what a message takes beside its texts. */
 const PER_MESSAGE = 4
@@ -24,23 +29,22 @@ const OWN = ['maxTokens', 'keep', 'startOn']
 const isInstruction = (message) => INSTRUCTIONS.includes(message.role)
 
 /**
- * Returns `{ messages, tokens, dropped }`. `count` returns the tokens of messages with the options
- * of countChat, `countText` those of a text.
+ * Returns `{ messages, tokens, dropped }`.
  *
+ * @param {any} tokenizer
  * @param {any[]} messages
  * @param {any} options
- * @param {{ count: (messages: any[], options: any) => number, countText: CountText }} ways
  *
  * @typedef {(text: string) => number} CountText
  */
-function fitChat(messages, options, { count, countText }) {
+function fitChat(tokenizer, messages, options) {
+  const { count, countText } = countersOf(tokenizer)
   checkObject(options, 'options', 'an object with maxTokens')
   const { maxTokens, keep = isInstruction, startOn, ...rest } = options
   if (maxTokens === undefined) {
     const wrong = Object.keys(rest).find((name) => meantOption(name, OWN) === 'maxTokens')
     if (wrong !== undefined) throw unknownOption(wrong, OWN)
   }
-  if (Object.hasOwn(rest, 'detail')) throw unknownOption('detail', OWN)
   checkCount('maxTokens', maxTokens)
   if (typeof keep !== 'function') throw wrongType('keep', 'a function that returns whether a message stays', keep)
   if (startOn !== undefined && typeof startOn !== 'string') throw wrongType('startOn', 'a role (a string)', startOn)
@@ -73,6 +77,20 @@ function fitChat(messages, options, { count, countText }) {
   const cut = first(last, chat.guess(maxTokens - tokensAt(last), countText), (one) => tokensAt(one) <= maxTokens)
   const fitting = Array.from(chat.after(cut), sourceOf)
   return { messages: fitting, tokens: tokensAt(cut), dropped: conversation.length - fitting.length }
+}
+
+/**
+ * Counts messages, as countRequest does with an encoding of OpenAI, else as countChat does, and
+ * texts.
+ *
+ * @returns {{ count: (messages: any[], options: any) => number, countText: CountText }}
+ */
+function countersOf(tokenizer) {
+  const format = chatFormatOf(tokenizer)
+  if (format.kind !== 'openai')
+    return { count: (messages, options) => tokenizer.countChat(messages, options), countText: textCounter(tokenizer) }
+  const count = (messages, options) => new OpenAiCounter(format, textCounter(tokenizer)).messages(messages, options)
+  return { count, countText: textCounter(tokenizer) }
 }
 
 /** Throws what `call` throws if it is the same error as `failure`. */

@@ -2,10 +2,13 @@
 
 // Messages of the package `ai` (the Vercel AI SDK): ModelMessage and UIMessage.
 
-const { jsonText } = require('../chat/json-text.js')
-const { typeError } = require('../errors.js')
-const { copyOf, placeOf } = require('../reading.js')
-const { isBytes, isUrl } = require('../realm.js')
+const {
+  errors: { typeError },
+  reading: { copyOf, placeOf },
+  realm: { isBytes, isUrl },
+} = require('tokenlane/internal/requests.js')
+
+const { jsonText } = require('../json-text.js')
 const {
   asText,
   assistant,
@@ -19,7 +22,7 @@ const {
   urlOf,
   OF_CLIENTS,
 } = require('./shared.js')
-const { aiMessages } = require('./shapes.js')
+const { aiMessages } = require('../shapes.js')
 
 const DENIED = 'Tool call execution denied.'
 

@@ -1,8 +1,8 @@
 'use strict'
 
 // Estimates the tokens of a request to Claude, whose tokenizer is not public: Anthropic's API has a
-// call that counts. The rule was fitted to the usage of recorded requests; __test__/chat/
-// requests.test.mjs has some of them.
+// call that counts. The rule was fitted to the usage of recorded requests; test/requests.test.mjs
+// has some of them.
 //
 //   text       tokens of o200k_base times a factor, which newer models have a larger one of
 //   messages   four tokens each, and three for the request
@@ -10,9 +10,12 @@
 //   a call     and its result take tokens beside their texts
 //   images     a token for 750 pixels, by Anthropic's guide "Vision"
 
-const { placeOf } = require('../reading.js')
+const {
+  images: { imageOf, sizeOf },
+  reading: { placeOf },
+} = require('tokenlane/internal/requests.js')
+
 const { jsonText } = require('./json-text.js')
-const { imageOf, sizeOf } = require('./openai-images.js')
 const { givenTokens } = require('./parts.js')
 
 const PER_REQUEST = 3

@@ -2,12 +2,15 @@
 
 // Messages of @langchain/core: BaseMessage and its stored form.
 
-const { wrongType } = require('../errors.js')
-const { at, copyOf, pick, sourceOf } = require('../reading.js')
-const { isArray } = require('../realm.js')
-const { listOf, object } = require('../shape.js')
+const {
+  errors: { wrongType },
+  reading: { at, copyOf, pick, sourceOf },
+  realm: { isArray },
+  shape: { listOf, object },
+} = require('tokenlane/internal/requests.js')
+
 const { asText, assistant, blocksOf, call, contentOf, image, text, urlOf, OF_CLIENTS } = require('./shared.js')
-const { langChain, langChainContent, langChainParts } = require('./shapes.js')
+const { langChain, langChainContent, langChainParts } = require('../shapes.js')
 
 const ROLES = {
   human: 'user',

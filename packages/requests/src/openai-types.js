@@ -5,8 +5,11 @@
 // that the API reports, to within one token per request, for the requests in
 // __test__/testdata/chat/usage.json.
 
-const { checkDepth, output, spend } = require('@tokenlane/jinja/internal').renderCost
-const { entriesOf } = require('@tokenlane/jinja/internal').entries
+const {
+  entriesOf,
+  renderCost: { checkDepth, output, spend },
+} = require('tokenlane/internal/requests.js')
+
 const { jsonText } = require('./json-text.js')
 
 /** What separates the parts of a declaration. The models of o200k_base get a shorter form. */

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import { test } from 'node:test'
 
-import { Tokenizer } from '../../index.mjs'
-import { fromAiSdk, fromAnthropic, fromLangChain, fromResponses } from '../../lib/adapters/index.js'
-import { changedLeaves } from '../support/changed-leaf.mjs'
+import { Tokenizer } from 'tokenlane'
+import { countRequest, fromAiSdk, fromAnthropic, fromLangChain, fromResponses } from '@tokenlane/requests'
+import { changedLeaves } from '../../../__test__/support/changed-leaf.mjs'
 
-const url = (name) => new URL(`../testdata/chat/${name}`, import.meta.url)
+const url = (name) => new URL(`../../../__test__/testdata/chat/${name}`, import.meta.url)
 const read = (name) => JSON.parse(fs.readFileSync(url(name), 'utf8'))
 const { clients } = read('clients.json')
 
@@ -140,7 +140,7 @@ test('countRequest: the fields of recorded messages without effect', () => {
   assert.deepEqual(
     withoutEffect(
       sent.map((name) => clients[name]),
-      (messages) => gpt4o.countRequest({ messages }, { model: 'gpt-4o', partTokens }),
+      (messages) => countRequest(gpt4o, { messages }, { model: 'gpt-4o', partTokens }),
     ),
     {
       ...CALLS,
@@ -179,7 +179,7 @@ const ofSchema = (place) => {
 test('countRequest: the fields of requests with published usage without effect', () => {
   const { requests } = read('usage.json')
   const bodies = requests.map(({ body, model }) => ({ ...body, model }))
-  const count = (body, { model }) => counterOf(model).countRequest(body)
+  const count = (body, { model }) => countRequest(counterOf(model), body)
   const [chats, responses] = [false, true].map((isOfResponses) =>
     bodies.filter(({ input }) => (input !== undefined) === isOfResponses),
   )

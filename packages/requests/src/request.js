@@ -4,17 +4,22 @@
 // completions, to Anthropic's messages, and to servers that render the chat template of a model
 // (vLLM, llama.cpp, Ollama).
 
-const { messagesOfAnthropic, toolsOfAnthropic } = require('../adapters/anthropic.js')
-const { messagesOfResponses, toolsOfResponses } = require('../adapters/openai.js')
-const { anthropic, chat: ofChat, completions, embeddings, responses } = require('../adapters/shapes.js')
-const { wrongType, wrongValue } = require('../errors.js')
-const { checkKnown, checkObject } = require('../options.js')
-const { fieldsOf, placeOf } = require('../reading.js')
-const { isArray } = require('../realm.js')
-const { object } = require('../shape.js')
+const {
+  conversation: { refuseLangChain },
+  errors: { wrongType, wrongValue },
+  options: { checkKnown, checkObject },
+  reading: { fieldsOf, placeOf },
+  realm: { isArray },
+  shape: { object },
+} = require('tokenlane/internal/requests.js')
+
+const { messagesOfAnthropic, toolsOfAnthropic } = require('./adapters/anthropic.js')
+const { messagesOfResponses, toolsOfResponses } = require('./adapters/openai.js')
+const { anthropic, chat: ofChat, completions, embeddings, responses } = require('./shapes.js')
 const { countClaude, isClaude } = require('./claude.js')
-const { refuseLangChain } = require('./conversation.js')
 const { jsonText, parsed } = require('./json-text.js')
+const { OpenAiCounter } = require('./openai.js')
+const { chatFormatOf, textCounter } = require('./tokenizer.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
 const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
@@ -32,14 +37,14 @@ const FIELDS = ['messages', 'input', 'instructions', 'prompt', 'previous_respons
 const OPTIONS = ['api', 'model', 'imageSize', 'partTokens']
 
 /**
- * Counts a body as `{ tokens, estimated, api }`. `ways` are those of the tokenizer: its chat, the
- * tokens of a text, and the tokens of messages that its template renders.
+ * Counts a body as `{ tokens, estimated, api }`.
  *
+ * @param {any} tokenizer
  * @param {any} given the body
  * @param {any} options
- * @param {{ chat: any, countText: (text: string) => number, countMessages: Function }} ways
  */
-function countRequest(given, options = {}, ways) {
+function countRequest(tokenizer, given, options = {}) {
+  const format = chatFormatOf(tokenizer)
   checkObject(given, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
   const body = fieldsOf(given, READ)
@@ -54,19 +59,20 @@ function countRequest(given, options = {}, ways) {
   if (isArray(body.messages)) body.messages.forEach((message, i) => refuseLangChain(message, `messages[${i}]`))
   object(SHAPES[api])(body, '')
   if (body.messages?.length === 0) throw wrongValue('messages', 'at least one message', body.messages)
-  return { ...countBy(api, body, rest, ways), api }
+  return { ...countBy(api, body, rest, { format, tokenizer }), api }
 }
 
-function countBy(api, body, options, { chat, countText, countMessages }) {
+function countBy(api, body, options, { format, tokenizer }) {
   const model = options.model ?? body.model
+  const countText = textCounter(tokenizer)
+  const openAi = format.kind === 'openai' ? new OpenAiCounter(format, countText) : undefined
   if (Object.hasOwn(TEXTS, api)) {
     const tokens = countTexts(body[TEXTS[api]], countText)
-    return { tokens, estimated: chat.isOther?.(model) ? ['model'] : [] }
+    return { tokens, estimated: openAi?.isOther(model) ? ['model'] : [] }
   }
   if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, options, countText)
-  if (chat.countRequest === undefined) return rendered(chatOf(api, body), chat, countMessages)
-  if (api === 'openai-responses') return chat.countResponses(body, options, countText)
-  return chat.countRequest(chatOf(api, body), options, countText)
+  if (openAi === undefined) return rendered(chatOf(api, body), format, tokenizer)
+  return api === 'openai-responses' ? openAi.responses(body, options) : openAi.chat(chatOf(api, body), options)
 }
 
 /** The API that has the fields of a body. */
@@ -131,14 +137,16 @@ function chatOf(api, body) {
  * What a server counts that renders the template. As vLLM does, it parses the arguments of calls,
  * which templates expect as objects, and joins the texts of a message.
  */
-function rendered(body, chat, countMessages) {
+function rendered(body, format, tokenizer) {
   const { messages, tools, documents } = body
+  // A message of harmony has one call.
+  const isHarmony = format.kind === 'harmony'
   const estimated = []
-  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, chat, estimated))
+  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, isHarmony, estimated))
   const isContinued = body.continue_final_message === true
   if (isContinued && body.add_generation_prompt === true)
     throw wrongValue('continue_final_message', 'false with add_generation_prompt', true)
-  const { tokens } = countMessages(given, {
+  const tokens = tokenizer.countChat(given, {
     tools: tools?.length > 0 ? tools : undefined,
     documents: documents ?? undefined,
     chatTemplate: body.chat_template ?? undefined,
@@ -146,7 +154,7 @@ function rendered(body, chat, countMessages) {
     continueFinalMessage: isContinued,
     variables: variablesOf(body),
     // Servers encode the whole text; only the library of the harmony format knows what is content.
-    content: chat.hasOneCallPerMessage ? 'text' : 'parse',
+    content: isHarmony ? 'text' : 'parse',
   })
   return { tokens, estimated }
 }
@@ -156,7 +164,7 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(message, otherwise, chat, estimated) {
+function forTemplate(message, otherwise, isHarmony, estimated) {
   const location = placeOf(message, otherwise)
   const { content, tool_calls: calls } = message
   const texts = Array.isArray(content)
@@ -174,7 +182,7 @@ function forTemplate(message, otherwise, chat, estimated) {
       ? { ...call, function: { ...call.function, arguments: parsed(call.function.arguments) } }
       : call,
   )
-  if (!chat.hasOneCallPerMessage) return [{ ...message, ...said, tool_calls: made }]
+  if (!isHarmony) return [{ ...message, ...said, tool_calls: made }]
   // The first message keeps the texts.
   return calls.map((call, i) => ({ ...message, ...(i === 0 ? said : { content: null }), tool_calls: [call] }))
 }

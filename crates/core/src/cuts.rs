@@ -12,7 +12,9 @@
 //! - A normalizer. NFC is safe, because it keeps spaces and composes nothing with them. So are the
 //!   normalizers that a segmenter or such a model replaces. With any other there are no cuts.
 //! - An added token whose content contains a space, or that ends with a letter and consumes the
-//!   space after it (`rstrip`). With such a token there are no cuts.
+//!   space after it (`rstrip`). With such a token there are no cuts. Nor with one that ends with a
+//!   letter, if the model reads spaces: the text after it gets a prefix, and that after a cut does
+//!   not.
 
 use crate::bpe::Bpe;
 use crate::encoder::{Plan, Request, Source};
@@ -115,10 +117,13 @@ impl<'a> Cuts<'a> {
 }
 
 impl Tokenizer {
-    /// Whether an added token can cross a space between two letters.
+    /// Whether an added token can cross a space between two letters, or end before it where that
+    /// matters.
     fn has_crossing_tokens(&self) -> bool {
+        let reads_spaces = Cuts::reading_spaces(&self.pipeline).is_some();
         let crosses = |content: &str, takes_space: bool| {
-            content.contains(' ') || takes_space && content.chars().next_back().is_some_and(is_letter)
+            let ends_at_cuts = content.chars().next_back().is_some_and(is_letter);
+            content.contains(' ') || ends_at_cuts && (takes_space || reads_spaces)
         };
         let tokens = self.pipeline.parts.added_tokens.tokens();
         *self.crossing_tokens.get_or_init(|| tokens.iter().any(|token| crosses(&token.content, token.rstrip)))

@@ -165,6 +165,18 @@ static FIXTURES: LazyLock<Vec<(String, Tokenizer)>> = LazyLock::new(|| {
     all
 });
 
+/// The text after an added token gets a prefix of its own, also at a cut.
+#[test]
+fn text_after_an_added_token_does_not_continue_the_text_before_it() {
+    // Llama 2, with an added token "cd" that takes the space before it.
+    let subject = Subject { normalizer: 6, pretokenizer: 0, model: 0, merges: vec![(0, 0)], added: true };
+    let tokenizer = tokenizer(&subject);
+    let mut live = Live::new(&tokenizer, 1);
+    live.replace(0, 0, "ab cd abab ");
+    let whole = tokenizer.encode("ab cd abab ".into(), &options()).expect("a sound text");
+    assert_eq!(live.ids(), whole.ids());
+}
+
 proptest! {
     #[test]
     fn edited_texts_have_the_ids_of_whole_texts(edits in edits(), chunk_len in 1usize..60) {
@@ -175,7 +187,10 @@ proptest! {
             check(tokenizer, chunk_len, &edits).map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         }
     }
+}
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
     #[test]
     fn edited_texts_have_the_ids_of_whole_texts_with_components_of_all_kinds(
         normalizer in 0..NORMALIZERS.len(),

@@ -80,7 +80,7 @@ mod tests {
 
     fn rank_file(name: &str) -> Vec<u8> {
         let file = encodings::file(name).expect("it is bundled");
-        fs::read(format!("{}/../../encodings/{file}", env!("CARGO_MANIFEST_DIR"))).expect("it is there")
+        fs::read(format!("{}/../../encodings/{file}.tiktoken", env!("CARGO_MANIFEST_DIR"))).expect("it is there")
     }
 
     fn load(name: &str, file: &[u8]) -> Pipeline {

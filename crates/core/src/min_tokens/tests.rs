@@ -62,6 +62,34 @@ proptest! {
     }
 }
 
+/// Texts of few tokens, each with what would count as more: white space that an added token takes,
+/// characters of the unknown token, words of an added token, and a letter that becomes another one.
+#[test]
+fn what_may_be_in_a_long_token_does_not_count() {
+    let all = |tokenizer: &Tokenizer, text: &str| {
+        let options = options(SpecialTokens::Parse);
+        let policy = tokenizer.plan(&options).expect("sound options").policy;
+        let count = tokenizer.count(text.into(), &options).expect("a text");
+        for (end, _) in text.char_indices().chain([(text.len(), ' ')]) {
+            let fewest = tokenizer.min_tokens(&text[..end], &policy, 1 << 20);
+            assert!(fewest <= count, "{fewest} > {count} of {:?}", &text[..end]);
+        }
+    };
+    let subject = |normalizer, pretokenizer, model| {
+        tokenizer(&Subject { normalizer, pretokenizer, model, merges: vec![], added: true })
+    };
+    all(&subject(0, 3, 0), &format!("<z>{}", " ".repeat(500)));
+    all(&subject(1, 0, 4), "b\u{323}");
+    let words = of_kind("WordLevel", &Value::Null, &json!({"type": "Whitespace"}));
+    all(&words, "a.a.a");
+    let pieces: Vec<Value> =
+        ["<unk>", "<", "u", "n", "k", ">"].iter().map(|piece| json!([piece, -(piece.len() as f64 % 5.0)])).collect();
+    let file = json!({"version": "1.0", "model": {"type": "Unigram", "unk_id": 0, "vocab": pieces}});
+    let unigram = Tokenizer::from_tokenizer_json(file.to_string().as_bytes()).expect("a sound file");
+    assert_eq!(unigram.count("<unk><unk>".into(), &options(SpecialTokens::Parse)), Ok(1), "one run");
+    all(&unigram, &"<unk>".repeat(20));
+}
+
 /// For each file: the texts of which the start shows at once that they have more than 100 tokens.
 /// The other texts are within the limit, or few tokens of the file cover them.
 #[test]

@@ -1,8 +1,9 @@
-// A service that counts tokens, with fastify: `npm install fastify tokenlane`. The size of its
+// A service that counts tokens: `npm install fastify tokenlane @tokenlane/requests`. The size of its
 // input is limited, errors have a status and a code for clients, and counting stops if the client
 // disconnects.
 
 import Fastify from 'fastify'
+import { countRequest } from '@tokenlane/requests'
 import { Tokenizer, limits } from 'tokenlane'
 
 limits.configure({ maxInputBytes: 4 << 20, maxQueuedBatches: 100 })
@@ -43,7 +44,7 @@ app.post('/count', { schema: { body: { type: 'array', items: { type: 'string' } 
 })
 
 app.post('/chat', { schema: { body: { type: 'array', items: message } } }, (request) => ({
-  tokens: tokenizer.countChat(request.body),
+  tokens: countRequest(tokenizer, { messages: request.body }).tokens,
 }))
 
 app.setErrorHandler((error, _, reply) => {

@@ -1,8 +1,9 @@
 // A route of Next.js, app/api/tokens/route.js: returns the number of tokens of posted messages, and
 // whether they fit into the context of a model. Addons are not bundled: next.config.mjs should have
-// `serverExternalPackages: ['tokenlane']`. The route needs the Node.js runtime, not the edge
-// runtime.
+// `serverExternalPackages: ['tokenlane', '@tokenlane/requests']`. The route needs the Node.js
+// runtime, not the edge runtime.
 
+import { countRequest } from '@tokenlane/requests'
 import { Tokenizer } from 'tokenlane'
 
 export const runtime = 'nodejs'
@@ -43,7 +44,7 @@ function statusOf({ code }) {
 export async function POST(request) {
   const tokenizer = await loading
   try {
-    const tokens = tokenizer.countChat(await bodyOf(request))
+    const { tokens } = countRequest(tokenizer, { messages: await bodyOf(request) })
     return Response.json({ tokens, fits: tokens <= CONTEXT })
   } catch (error) {
     return Response.json({ code: error.code, message: error.message }, { status: statusOf(error) })

@@ -1,6 +1,6 @@
-// A service that counts tokens: `npm install fastify tokenlane @tokenlane/requests`. The size of its
-// input is limited, errors have a status and a code for clients, and counting stops if the client
-// disconnects.
+// A service that counts tokens: `npm install fastify tokenlane @tokenlane/requests`. The size of
+// its input is limited, errors have a status and a code for clients, and counting stops if the
+// client disconnects.
 
 import Fastify from 'fastify'
 import { countRequest } from '@tokenlane/requests'

@@ -287,7 +287,7 @@ test('a worker reads and writes below --allow only, whatever a job says', skip, 
     const { message } = await failure(() =>
       tokenizeCorpus({
         ...queue,
-        giveUpSeconds: 60,
+        giveUpSeconds: 6,
         inputs,
         output: at(output),
         tokenizer: 'r50k_base',

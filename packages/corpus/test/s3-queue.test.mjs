@@ -61,7 +61,7 @@ test('a worker uses what is below --allow only: prefixes, other buckets, dots, a
   const run = async (inputs, output, index) => {
     const own = { ...name, queueName: `allow-${index}` }
     const worker = await createWorker({ ...own, allow: ['s3://lake/raw', 's3://lake/out/'], concurrency: 8 })
-    const error = await failure(() => tokenizeCorpus({ ...BASE, ...own, giveUpSeconds: 200, inputs, output }))
+    const error = await failure(() => tokenizeCorpus({ ...BASE, ...own, giveUpSeconds: 8, inputs, output }))
     await worker.close()
     return error
   }

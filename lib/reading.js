@@ -15,8 +15,9 @@ const { isArray, isBytes, isMap, isPlainObject, isRevoked, unboxed } = require('
 
 /** Maximum depth of a value, as of those that templates take. */
 const MAX_DEPTH = 200
-/** Maximum number of objects and arrays; so many of their elements or fields count as one. */
+/** Maximum number of objects and arrays in a value. */
 const MAX_OBJECTS = 1 << 19
+/** This number of elements or fields counts as one further object. */
 const ELEMENTS_PER_OBJECT = 64
 /** Depth from which objects have no origin. */
 const ORIGINS = 12
@@ -222,23 +223,23 @@ function hiddenField(copy, name, place) {
   }
 }
 
-/** Notes that an object was made from a copy, and returns it. */
-function made(object, from) {
-  const origin = origins.get(from)
+/** Gives an object the origin of the copy that it replaces, and returns it. */
+function withOrigin(object, copy) {
+  const origin = origins.get(copy)
   if (origin !== undefined) origins.set(object, origin)
   return object
 }
 
-/** Notes the place of an object that was made from a text. */
+/** Gives an object that replaces a text its place, and returns it. */
 function placed(object, place) {
   origins.set(object, { place, source: object, written: object })
   return object
 }
 
-/** The place of the object from which this one was made, or `otherwise`. */
+/** The place of an object in what the caller passed, or `otherwise`. */
 const placeOf = (object, otherwise = '') => origins.get(object)?.place ?? otherwise
 
 /** The object of the caller. */
 const sourceOf = (object) => origins.get(object)?.source ?? object
 
-module.exports = { at, copyOf, fieldsOf, hiddenField, made, pick, placeOf, placed, sourceOf }
+module.exports = { at, copyOf, fieldsOf, hiddenField, pick, placeOf, placed, sourceOf, withOrigin }

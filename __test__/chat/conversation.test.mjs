@@ -187,7 +187,7 @@ test('a conversation and a body take the same values, as JSON has them', () => {
     [2, 'x'],
   ])
   for (const count of Object.values(READERS)) assert.equal(count(withMore(map)), count(withMore({ a: [1], 2: 'x' })))
-  // Templates name what no text is, in both.
+  // A symbol and a function are rendered as their type, in angle brackets.
   for (const more of [Symbol('s'), () => 'x'])
     for (const count of Object.values(READERS)) assert.equal(count(withMore(more)), count(withMore(`<${typeof more}>`)))
 })

@@ -11,7 +11,7 @@ const { at, copyOf, hiddenField } = require('../reading.js')
 const { isArray, isBytes } = require('../realm.js')
 const { isObject, json, listOf, object, where } = require('../shape.js')
 
-/** Messages that were copied. Arrays made from them by filter or map are of this class, too. */
+/** Copied messages. `filter` and `map` of a Conversation return a Conversation. */
 class Conversation extends Array {
   /** An object of the caller, such as a Proxy, cannot have it. */
   #isCopied = true

@@ -21,8 +21,8 @@ function counter(max, what) {
 }
 
 /**
- * An array of the caller, or another value, as it is. An array longer than `max`, which only a
- * Proxy, an array of holes and an object with a length are, is refused before it is read.
+ * Returns the value. An array longer than `max` is refused before it is read: such an array is a
+ * Proxy, an array of holes or an object with a length.
  */
 function bounded(value, max = MAX_IDS, what = 'elements') {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value

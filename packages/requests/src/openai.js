@@ -9,7 +9,7 @@ const {
   models: { findEncoding },
   openAi: { OPENAI_OPTIONS, openAiChatOf, openAiRules },
   options: { checkKnown },
-  reading: { made },
+  reading: { withOrigin },
   withinChatLimits,
 } = require('tokenlane/internal/requests.js')
 
@@ -42,7 +42,7 @@ class OpenAiCounter {
   chat(body, options) {
     const rules = this.#rulesOfBody(body, options)
     refuseAiSdk(body.messages)
-    const messages = body.messages.map((message) => made(withoutNulls(message), message))
+    const messages = body.messages.map((message) => withOrigin(withoutNulls(message), message))
     return this.#estimated(rules, (estimate) => estimate.chat({ ...body, messages }))
   }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // npm run maintain -- overrides: installs published packages that depend on tiktoken, js-tiktoken
-// and gpt-tokenizer twice, as they are and with `overrides` in package.json that name the drop-ins,
-// runs the main job of each, and compares what it prints.
+// and gpt-tokenizer, once without and once with `overrides` in package.json that name the drop-ins,
+// runs the main job of each package, and compares the output of both.
 //
 //   usage: npm run maintain -- overrides FOLDER
 //

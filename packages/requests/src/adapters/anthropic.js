@@ -4,7 +4,7 @@
 
 const {
   options: { checkObject },
-  reading: { copyOf, fieldsOf, made, placed },
+  reading: { copyOf, fieldsOf, placed, withOrigin },
   shape: { object },
 } = require('tokenlane/internal/requests.js')
 
@@ -37,17 +37,19 @@ function messagesOf(message) {
   if (role === 'assistant') {
     const calls = blocks
       .filter(({ type }) => type === 'tool_use')
-      .map((block) => made(call(block.id, block.name, block.input), block))
+      .map((block) => withOrigin(call(block.id, block.name, block.input), block))
     const reasoning = blocks.filter(({ type }) => type === 'thinking').map(({ thinking }) => thinking)
     const parts = partsOf(blocks.filter(({ type }) => !NO_PARTS.includes(type)))
-    return [made(assistant({ parts, calls, reasoning: reasoning.join('\n') }), message)]
+    return [withOrigin(assistant({ parts, calls, reasoning: reasoning.join('\n') }), message)]
   }
   const results = blocks.filter(({ type }) => type === 'tool_result')
   const others = blocks.filter(({ type }) => type !== 'tool_result')
-  const messages = results.map((block) => made(result(block.tool_use_id, contentOf(partsOf(block.content))), block))
+  const messages = results.map((block) =>
+    withOrigin(result(block.tool_use_id, contentOf(partsOf(block.content))), block),
+  )
   return others.length === 0 && results.length > 0
     ? messages
-    : [...messages, made({ role, content: contentOf(partsOf(others)) }, message)]
+    : [...messages, withOrigin({ role, content: contentOf(partsOf(others)) }, message)]
 }
 
 const NO_PARTS = ['tool_use', 'thinking', 'redacted_thinking']
@@ -60,7 +62,7 @@ function partsOf(content) {
 function partOf(block) {
   if (typeof block.text === 'string') return [text(block.text)]
   const { type, source } = block
-  if (type === 'image') return [made(image(urlOfSource(source)), block)]
+  if (type === 'image') return [withOrigin(image(urlOfSource(source)), block)]
   if (type === 'search_result') return [...lines([block.title, source]), ...partsOf(block.content)]
   if (type === 'document' && (source.type === 'text' || source.type === 'content')) {
     const said = source.type === 'text' ? [text(asText(source.data))] : partsOf(source.content)
@@ -88,7 +90,7 @@ function toolsOfAnthropic(tools) {
   return tools.map((tool) => {
     const { name, description, input_schema: parameters } = tool
     if (parameters === undefined) return tool
-    return made({ type: 'function', function: defined({ name, description, parameters }) }, tool)
+    return withOrigin({ type: 'function', function: defined({ name, description, parameters }) }, tool)
   })
 }
 

@@ -5,7 +5,7 @@
 const {
   errors: { typeError, wrongValue },
   options: { checkObject },
-  reading: { copyOf, fieldsOf, made, placeOf, placed },
+  reading: { copyOf, fieldsOf, placeOf, placed, withOrigin },
   realm: { isArray },
   shape: { object },
 } = require('tokenlane/internal/requests.js')
@@ -49,7 +49,7 @@ function addTo(messages, items) {
       reasoning = [...blocksOf(item.content), ...blocksOf(item.summary)].map((part) => part.text ?? '').join('\n')
       continue
     }
-    const message = made(messageOf(item), item)
+    const message = withOrigin(messageOf(item), item)
     const isOfAssistant = message.role === 'assistant'
     const last = messages.at(-1)
     if (isOfAssistant && message.tool_calls !== undefined && last?.role === 'assistant') {
@@ -70,7 +70,7 @@ function messageOf(item) {
     case 'custom_tool_call':
       return assistant({
         parts: [],
-        calls: [made(call(item.call_id ?? item.callId, item.name, item.arguments ?? item.input), item)],
+        calls: [withOrigin(call(item.call_id ?? item.callId, item.name, item.arguments ?? item.input), item)],
       })
     case 'function_call_output':
     case 'function_call_result':
@@ -93,7 +93,7 @@ function partsOf(content) {
   return blocksOf(parts).map((part) => {
     if (typeof part?.text === 'string') return text(part.text)
     if (part?.type === 'refusal') return text(asText(part.refusal))
-    if (part?.type === 'input_image' || part?.type === 'image') return made(imageOf(part), part)
+    if (part?.type === 'input_image' || part?.type === 'image') return withOrigin(imageOf(part), part)
     return part
   })
 }
@@ -115,7 +115,7 @@ function toolsOfResponses(tools) {
   return tools.map((tool) => {
     if (tool.type !== 'function' || tool.function !== undefined) return tool
     const { type, name, description, parameters } = tool
-    return made({ type, function: defined({ name, description, parameters }) }, tool)
+    return withOrigin({ type, function: defined({ name, description, parameters }) }, tool)
   })
 }
 

@@ -2,14 +2,12 @@
 // The command `tokenlane`: its subcommands and exit codes. 0: success; 1: failure; 2: invalid
 // command line; 130, 143 and 129: ended by SIGINT, SIGTERM or SIGHUP.
 
-import fs from 'node:fs'
-
 import { stopBars } from './bar.mjs'
 import { briefHelpOf, examples, helpOf, readArguments, table } from './arguments.mjs'
 import { Failure, UsageError, errorLine, fileFailure } from './failure.mjs'
 import { mayBlockExit } from './input/open.mjs'
 import { SIGNALS } from './interrupt.mjs'
-import { PACKAGES, PACKAGE_COMMANDS } from './packages.mjs'
+import { PACKAGES, PACKAGE_COMMANDS, ownVersion } from './packages.mjs'
 import { nearestOf } from '../lib/errors.js'
 import { projectPlaces, setProjectPlaces } from '../lib/optional.js'
 
@@ -50,7 +48,7 @@ async function main([name, ...args]) {
     process.exitCode = 2
     return
   }
-  if (['version', '--version', '-v', '-V'].includes(name)) return print(version())
+  if (['version', '--version', '-v', '-V'].includes(name)) return print(ownVersion())
   if (name === '--help' || name === '-h') return print(await overview())
   if (name === 'help') return args.length > 0 ? main([...args, '--help']) : print(await overview())
   if (!Object.hasOwn(ALL_COMMANDS, name)) {
@@ -120,11 +118,6 @@ function end(signal, status) {
   process.emit('exit', status)
   process.removeAllListeners(signal)
   process.kill(process.pid, signal)
-}
-
-/** The version of this package. */
-function version() {
-  return JSON.parse(fs.readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }
 
 function print(text) {

@@ -26,13 +26,16 @@ export const PACKAGE_COMMANDS = Object.fromEntries(
   ),
 )
 
+/** The version of this package. */
+export const ownVersion = () => createRequire(import.meta.url)('../package.json').version
+
 /**
  * Imports an entry of a package, which `caller` needs. The package is looked for where the user is,
  * then beside the program that the user has called, which package managers link, and beside this
  * file. Both packages must have one version: what they share is internal.
  */
 export async function importPackage(name, entry, caller) {
-  const { version } = createRequire(import.meta.url)('../package.json')
+  const version = ownVersion()
   const others = []
   const places = [path.join(process.cwd(), 'package.json'), process.argv[1], import.meta.url]
   for (const place of places.filter((place) => place !== undefined)) {

@@ -9,7 +9,7 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-import { packRanks } from './data/packed-ranks.mjs'
+import { ENCODINGS, packRanks } from './data/packed-ranks.mjs'
 import { write as writeFile, writeWebEntries } from './web-entries.mjs'
 
 const require = createRequire(import.meta.url)
@@ -80,7 +80,7 @@ exports.default = require('../internal/ranks.js').rawRanks('${name}')
 
 for (const name of encodingNames) writeEntry('encoding', name)
 for (const name of modelNames) writeEntry('model', name)
-for (const name of ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']) writeRanks(name)
+for (const name of ENCODINGS) writeRanks(name)
 writeModule('main', encodingType('./'))
 for (const file of fs.readdirSync(folder).filter((name) => name.endsWith('.js') && name !== 'main.js'))
   writeModule(file.slice(0, -3))

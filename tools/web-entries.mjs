@@ -12,6 +12,8 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+import { ENCODINGS } from './data/packed-ranks.mjs'
+
 const require = createRequire(import.meta.url)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = path.join(root, 'packages')
@@ -20,7 +22,6 @@ export const DROPINS = ['js-tiktoken', 'tiktoken', 'gpt-tokenizer']
 
 /** The bundled rank file of each encoding that has another name. */
 const FILES = { gpt2: 'r50k_base', p50k_edit: 'p50k_base', o200k_harmony: 'o200k_base' }
-const ALL_FILES = ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']
 
 /** Modules that open encodings by their names. */
 const NEEDS_ALL = new Set(['js-tiktoken/index', 'tiktoken/index', 'tiktoken/init', 'gpt-tokenizer/resolveEncoding'])
@@ -83,7 +84,7 @@ const fileOf = (encoding) => FILES[encoding] ?? encoding
 export function writeWebEntries() {
   for (const dropin of DROPINS) {
     for (const name of modulesOf(dropin)) {
-      const files = NEEDS_ALL.has(`${dropin}/${name}`) ? ALL_FILES : []
+      const files = NEEDS_ALL.has(`${dropin}/${name}`) ? ENCODINGS : []
       const names = exportsOf(path.join(packages, dropin, `${name}.js`))
       writeEntry(dropin, name, { files, own: `all.modules['${name}']()`, names })
     }
@@ -95,7 +96,7 @@ export function writeWebEntries() {
   }
   writeGptTokenizer()
   writeTypes()
-  for (const name of ALL_FILES)
+  for (const name of ENCODINGS)
     write(
       path.join(packages, 'web', `${name}.mjs`),
       `// The packed rank file of ${name}, for the option \`data\` of Tokenizer.fromEncoding.
@@ -127,7 +128,7 @@ function writeGptTokenizer() {
   for (const name of encodingNames) entry(`encoding/${name}`, 'encoding', name, name)
   for (const name of modelNames) entry(`model/${name}`, 'model', name, modelToEncodingMap[name] ?? DEFAULT_ENCODING)
   entry('main', 'encoding', 'o200k_base', 'o200k_base')
-  for (const name of ALL_FILES)
+  for (const name of ENCODINGS)
     writeEntry('gpt-tokenizer', `bpeRanks/${name}`, { files: [name], own: `all.rawRanks('${name}')`, value: 'own' })
   // As in the original, only the ranks that the program uses are loaded.
   const cases = encodingNames.map((name) => `  ${name}: () => import('./bpeRanks/${fileOf(name)}.mjs'),`)

@@ -58,9 +58,20 @@ function addons() {
 }
 
 /** A copy of the repository, with texts in the place of what `npm run maintain -- web` builds. */
-function repository(t) {
-  const copy = fs.mkdtempSync(path.join(folder, 'copy-'))
-  t.after(() => fs.rmSync(copy, { recursive: true, force: true }))
+let copied
+function repository() {
+  copied ??= copyOfRepository()
+  return copied
+}
+
+/** Takes a file out of the copy until a test has ended. */
+function without(t, file) {
+  fs.renameSync(file, `${file}.away`)
+  t.after(() => fs.renameSync(`${file}.away`, file))
+}
+
+function copyOfRepository() {
+  const copy = path.join(folder, 'copy')
   const own = [
     'package.json',
     'native.js',
@@ -83,11 +94,11 @@ function repository(t) {
   return copy
 }
 
-test('a folder with sources is never replaced by what is published, and the workflow names none', (t) => {
+test('a folder with sources is never replaced by what is published, and the workflow names none', () => {
   const [, name] = /--staged (\S+)/.exec(workflow('release.yml'))
   assert.ok(!fs.existsSync(path.join(root, name)) || !fs.readdirSync(path.join(root, name)).includes('jinja'), name)
   // A copy, so that a fault deletes no sources.
-  const copy = repository(t)
+  const copy = repository()
   for (const place of ['packages', 'npm', '.', 'packages/jinja']) {
     const code = `const { stage } = await import('./tools/release/stage.mjs'); stage(${JSON.stringify(path.join(copy, place))}, String)`
     const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', code], {
@@ -108,8 +119,8 @@ function staged(copy, from) {
 
 test('the packages are published with what is built for them, each after those that it needs', {
   skip: windows,
-}, (t) => {
-  const copy = repository(t)
+}, () => {
+  const copy = repository()
   const { stdout, stderr } = staged(copy, addons())
   assert.equal(stderr, '')
   const places = JSON.parse(stdout)
@@ -161,8 +172,8 @@ test('a release without one of the addons stops before anything is published', {
 })
 
 test('a release without the module of @tokenlane/web stops', { skip: windows }, (t) => {
-  const copy = repository(t)
-  fs.rmSync(path.join(copy, 'packages', 'web', 'dist', 'tokenlane.wasm'))
+  const copy = repository()
+  without(t, path.join(copy, 'packages', 'web', 'dist', 'tokenlane.wasm'))
   const { status, stderr } = staged(copy, addons())
   assert.equal(status, 1)
   assert.match(stderr, /tokenlane\.wasm is missing: .*npm run maintain -- web/)
@@ -179,8 +190,8 @@ test('a release stops if npm would pack the package without a file of its list',
 })
 
 test('a copy of the repository without native.js is not published', { skip: windows }, (t) => {
-  const copy = repository(t)
-  fs.rmSync(path.join(copy, 'native.js'))
+  const copy = repository()
+  without(t, path.join(copy, 'native.js'))
   const args = ['tools/release/publish.mjs', '--addons', addons(), '--staged', path.join(folder, 'unbuilt')]
   const { status, stderr, stdout } = spawnSync(process.execPath, [...args, '--registry', 'http://127.0.0.1:9/'], {
     cwd: copy,

@@ -4,12 +4,12 @@ const { limits } = require('../limits.js')
 
 /** The result of work that writes text for a chat without a template, within the same limits. */
 function withinChatLimits(work) {
-  const { renderCost } = require('@tokenlane/jinja/internal')
+  const jinja = require('@tokenlane/jinja/internal')
   try {
-    return renderCost.within(new renderCost.RenderCost(limits), work)
+    return jinja.renderCost.within(new jinja.renderCost.RenderCost(limits), work)
   } catch (failure) {
-    // The module with the errors of limits has the whole template engine.
-    return require('@tokenlane/jinja/internal').template.guarded(() => {
+    // `template`, which has the errors of limits, loads the whole template engine.
+    return jinja.template.guarded(() => {
       throw failure
     }, 'failed')
   }

@@ -9,7 +9,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { javascriptImports, packageImports } from './cycles/javascript.mjs'
+import { javascriptImports } from './cycles/javascript.mjs'
 import { rustImports } from './cycles/rust.mjs'
 import { cyclesOf } from './cycles/strongly-connected.mjs'
 import { root } from '../setup.mjs'
@@ -17,7 +17,7 @@ import { sourceFiles } from './source-files.mjs'
 
 const folder = path.resolve(process.argv[2] ?? root)
 const names = sourceFiles(folder)
-const modules = javascriptImports(folder, names)
+const { modules, packages: ofPackages } = javascriptImports(folder, names)
 /** Modules that use lib/. */
 const ABOVE_LIB = /^(?:index\.m?js|(?:cli|dropins)\/.*\.m?js)$/
 /** What belongs to the whole project, and imports every package. */
@@ -45,7 +45,7 @@ const manifests = new Map(
     .filter((own) => fs.existsSync(path.join(folder, own, 'package.json')))
     .map((own) => [own, JSON.parse(fs.readFileSync(path.join(folder, own, 'package.json'), 'utf8'))]),
 )
-for (const [module, imports] of packageImports(folder, names)) {
+for (const [module, imports] of ofPackages) {
   const { name, dependencies, peerDependencies, devDependencies } = manifests.get(packageOf(module)) ?? {}
   const listed = { [name]: '', ...dependencies, ...peerDependencies, ...devDependencies }
   for (const foreign of OF_PROJECT.test(module) ? [] : imports.filter((other) => !Object.hasOwn(listed, other))) {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 import { rightLength, tokensOf } from './splits.mjs'
 
+/** The encodings with a rank file; the others have the ranks of one of these. */
 export const ENCODINGS = ['r50k_base', 'p50k_base', 'cl100k_base', 'o200k_base']
 
 const folder = fileURLToPath(new URL('../../encodings', import.meta.url))

@@ -8,10 +8,9 @@ import path from 'node:path'
 
 // This import writes files that belong to the package.
 import '../model-entries.mjs'
+import { ENCODINGS } from '../data/packed-ranks.mjs'
 import { root, stop, workspaces } from '../setup.mjs'
 import { DROPINS } from '../web-entries.mjs'
-
-const ENCODINGS = ['cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base']
 
 /** The files that `npm run maintain -- web` builds, in packages/. */
 export const WEB = [

@@ -15,26 +15,22 @@ const OWN_PACKAGE = /^(?:tokenlane|@tokenlane\/[^/]+)(?=\/|$)/
 const COMMENT = /\/\*\*[^]*?\*\//g
 
 /**
- * Returns the modules that each module imports, without those that are not in `names`.
+ * Returns what each module imports: `modules`, without those that are not in `names`, and
+ * `packages` of this repository, by name.
  *
  * @param {string} folder
  * @param {string[]} names paths of files, relative to the folder
  */
 export function javascriptImports(folder, names) {
   const files = new Set(names.filter((name) => MODULE.test(name)))
-  return new Map([...files].map((file) => [file, importsOf(folder, file, files)]))
-}
-
-/**
- * Returns the packages of this repository that each module imports by name.
- *
- * @param {string} folder
- * @param {string[]} names paths of files, relative to the folder
- */
-export function packageImports(folder, names) {
-  const packages = (file) =>
-    valuesOf(fs.readFileSync(path.join(folder, file), 'utf8')).flatMap((name) => OWN_PACKAGE.exec(name)?.[0] ?? [])
-  return new Map(names.filter((name) => MODULE.test(name)).map((file) => [file, [...new Set(packages(file))]]))
+  const [modules, packages] = [new Map(), new Map()]
+  for (const file of files) {
+    const text = fs.readFileSync(path.join(folder, file), 'utf8')
+    const values = valuesOf(text)
+    modules.set(file, modulesOf(file, text, values, files))
+    packages.set(file, [...new Set(values.flatMap((name) => OWN_PACKAGE.exec(name)?.[0] ?? []))])
+  }
+  return { modules, packages }
 }
 
 /** The names in the imports of a module, without those of types in comments. */
@@ -43,9 +39,8 @@ const valuesOf = (text) => [
   ...[...text.matchAll(REQUIRE_IN_MODULE)].map(([, name]) => name),
 ]
 
-function importsOf(folder, file, files) {
-  const text = fs.readFileSync(path.join(folder, file), 'utf8')
-  const values = valuesOf(text)
+/** The modules among `files` that a module imports, also for types. */
+function modulesOf(file, text, values, files) {
   const types = (text.match(COMMENT) ?? []).flatMap((comment) =>
     [...comment.matchAll(TYPE_IN_COMMENT)].map(([, name]) => name),
   )

@@ -120,13 +120,15 @@ impl Tokenizer {
     /// Whether an added token can cross a space between two letters, or end before it where that
     /// matters.
     fn has_crossing_tokens(&self) -> bool {
-        let reads_spaces = Cuts::reading_spaces(&self.pipeline).is_some();
-        let crosses = |content: &str, takes_space: bool| {
-            let ends_at_cuts = content.chars().next_back().is_some_and(is_letter);
-            content.contains(' ') || ends_at_cuts && (takes_space || reads_spaces)
-        };
-        let tokens = self.pipeline.parts.added_tokens.tokens();
-        *self.crossing_tokens.get_or_init(|| tokens.iter().any(|token| crosses(&token.content, token.rstrip)))
+        *self.crossing_tokens.get_or_init(|| {
+            let reads_spaces = Cuts::reading_spaces(&self.pipeline).is_some();
+            let crosses = |content: &str, takes_space: bool| {
+                let ends_at_cuts = content.chars().next_back().is_some_and(is_letter);
+                content.contains(' ') || ends_at_cuts && (takes_space || reads_spaces)
+            };
+            let tokens = self.pipeline.parts.added_tokens.tokens();
+            tokens.iter().any(|token| crosses(&token.content, token.rstrip))
+        })
     }
 
     /// Encodes a part of a text that starts and ends at cuts or at the ends of the text, chunk by

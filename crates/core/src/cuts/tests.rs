@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{PartEnd, PartRequest};
 use crate::fuzzing::parts::{PIECES, TOKENIZERS};
-use crate::split::tests::subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
+use crate::split::tests::subjects::{Subject, pieces, subjects, tokenizer};
 use crate::testdata::sentencepiece;
 use crate::{EncodeOptions, Setting, SpecialTokens, Text, Tokenizer};
 
@@ -193,15 +193,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
     #[test]
     fn edited_texts_have_the_ids_of_whole_texts_with_components_of_all_kinds(
-        normalizer in 0..NORMALIZERS.len(),
-        pretokenizer in 0..PRETOKENIZERS.len(),
-        model in 0..CHARACTER_TOKENS.len(),
-        merges in prop::collection::vec((0usize..40, 0usize..40), 0..12),
-        added: bool,
+        subject in subjects(40, 12),
         edits in edits(),
         chunk_len in 1usize..30,
     ) {
-        let subject = Subject { normalizer, pretokenizer, model, merges, added };
         check(&tokenizer(&subject), chunk_len, &edits)?;
     }
 }

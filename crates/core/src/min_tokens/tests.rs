@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::split::tests::subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
+use crate::split::tests::subjects::{NORMALIZERS, PRETOKENIZERS, Subject, pieces, subjects, tokenizer};
 use crate::{EncodeOptions, SpecialTokens, Tokenizer};
 
 fn options(special_tokens: SpecialTokens) -> EncodeOptions {
@@ -46,18 +46,14 @@ fn of_kind(kind: &str, normalizer: &Value, pretokenizer: &Value) -> Tokenizer {
 proptest! {
     #[test]
     fn no_text_has_fewer_tokens_than_its_start_shows(
-        normalizer in 0..NORMALIZERS.len(),
-        pretokenizer in 0..PRETOKENIZERS.len(),
-        model in 0..CHARACTER_TOKENS.len(),
-        merges in prop::collection::vec((0usize..40, 0usize..40), 0..12),
-        added: bool,
+        subject in subjects(40, 12),
         parts in prop::collection::vec(prop::sample::select(pieces()), 0..60),
         cut: prop::sample::Index,
     ) {
         let text = parts.concat();
-        check(&tokenizer(&Subject { normalizer, pretokenizer, model, merges, added }), &text, cut)?;
+        check(&tokenizer(&subject), &text, cut)?;
         for kind in ["Unigram", "WordPiece", "WordLevel"] {
-            check(&of_kind(kind, &NORMALIZERS[normalizer], &PRETOKENIZERS[pretokenizer]), &text, cut)?;
+            check(&of_kind(kind, &NORMALIZERS[subject.normalizer], &PRETOKENIZERS[subject.pretokenizer]), &text, cut)?;
         }
     }
 }

@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::section::{GROWTH, MARGIN, section_bytes};
 use super::{Boundary, Limits, Piece, PieceRequest, Pieces, Progress, Start, Stopped};
 use crate::{Columns, EncodeError, EncodeOptions, SpecialTokens, Text, Tokenizer, encoding_file};
-use subjects::{CHARACTER_TOKENS, NORMALIZERS, PRETOKENIZERS, Subject, pieces, tokenizer};
+use subjects::{NORMALIZERS, PRETOKENIZERS, Subject, pieces, subjects, tokenizer};
 
 fn options() -> EncodeOptions {
     EncodeOptions { special_tokens: SpecialTokens::Parse, ..EncodeOptions::default() }
@@ -293,10 +293,7 @@ fn split_in_parts(tokenizer: &Tokenizer, parts: &[&str], limits: &Limits) -> (Ve
 }
 
 fn form() -> impl Strategy<Value = Subject> {
-    let merges = prop::collection::vec((0usize..1000, 0usize..1000), 0..40);
-    (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..CHARACTER_TOKENS.len(), merges, any::<bool>()).prop_map(
-        |(normalizer, pretokenizer, model, merges, added)| Subject { normalizer, pretokenizer, model, merges, added },
-    )
+    subjects(1000, 40)
 }
 
 fn limits() -> impl Strategy<Value = Limits> {

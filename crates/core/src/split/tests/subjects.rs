@@ -21,8 +21,8 @@ pub(crate) struct Subject {
     pub(crate) added: bool,
 }
 
-/// Tokenizers with any normalizer, pre-tokenizer and characters, and fewer than `merge_count` merges
-/// of tokens below `token_count`.
+/// Tokenizers with any normalizer, pre-tokenizer and characters, and fewer than `merge_count`
+/// merges of tokens below `token_count`.
 pub(crate) fn subjects(token_count: usize, merge_count: usize) -> impl Strategy<Value = Subject> {
     let merges = prop::collection::vec((0..token_count, 0..token_count), 0..merge_count);
     (0..NORMALIZERS.len(), 0..PRETOKENIZERS.len(), 0..CHARACTER_TOKENS.len(), merges, any::<bool>()).prop_map(

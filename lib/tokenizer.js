@@ -9,6 +9,7 @@ const { checkInput, inputMeter } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const loaders = require('./loaders.js')
 const native = require('./native.js')
+const { BLOCK_BOUNDARIES } = require('./choices.js')
 const { isArray, isUint32Array, isUint8Array } = require('./realm.js')
 const { run, runNow } = require('./steps.js')
 const { decodeStream } = require('./stream.js')
@@ -502,7 +503,7 @@ function encodings() {
 }
 
 /** Whether pieces end at paragraphs or at blocks of code or Markdown, which JavaScript finds. */
-const isOfBlocks = (options) => ['paragraph', 'markdown', 'code'].includes(options?.boundary)
+const isOfBlocks = (options) => BLOCK_BOUNDARIES.includes(options?.boundary)
 
 /** Throws for an array of texts, which is an argument of other calls. */
 function checkOneText(text, hasWords = false) {

@@ -89,7 +89,7 @@ test('the package loads only the modules that all calls need', () => {
     console.log(list())`
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
   const always =
-    'batch.js encoding.js errors.js ids.js later.js limits.js list.js loaders.js memory.js native.js options.js package-root.js queue.js realm.js runtime.js signals.js sources.js steps.js stream.js texts.js tokenizer.js'
+    'batch.js choices.js encoding.js errors.js ids.js later.js limits.js list.js loaders.js memory.js native.js options.js package-root.js queue.js realm.js runtime.js signals.js sources.js steps.js stream.js texts.js tokenizer.js'
   const after = [...always.split(' '), 'chat/openai.js', 'split.js'].sort().join(' ')
   assert.deepEqual(stdout.trimEnd().split('\n'), [always, '', after], stderr)
 })

@@ -41,6 +41,7 @@ const CLASSES = {
   Gpt2: /^GPT2Tokenizer$/,
   Roberta: /^(?:Roberta|Longformer|Bart)Tokenizer$/,
   Clip: /^CLIPTokenizer$/,
+  OpenAiGpt: /^OpenAIGPTTokenizer$/,
   /** Classes whose code is in the repository, beside a rank file. */
   Ranks: new RegExp(
     `^(?:${Object.values(RANK_FILES)
@@ -64,6 +65,7 @@ const MODEL_TYPES = {
   ],
   Gpt2: ['gpt2', 'gpt_neo', 'gptj', 'opt', 'codegen', 'starcoder2'],
   Roberta: ['roberta', 'roberta-prelayernorm', 'bart', 'longformer', 'ibert', 'data2vec-text'],
+  OpenAiGpt: ['openai-gpt'],
   Clip: ['clip', 'clipseg', 'owlvit', 'owlv2', 'xclip', 'groupvit'],
 }
 

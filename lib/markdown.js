@@ -6,7 +6,8 @@
 
 const { limitTooSmall, wrongType, wrongValue } = require('./errors.js')
 const { CodeBlocks } = require('./code-blocks.js')
-const { boolean, checkKnown, checkCount, checkMarkdownOnly, signalOption, KNOWN } = require('./options.js')
+const { lengthIn, placer } = require('./split.js')
+const { boolean, checkKnown, checkCount, checkMarkdownOnly, offsetUnit, signalOption, KNOWN } = require('./options.js')
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/
@@ -234,7 +235,16 @@ async function splitBlocksAsync(tokenizer, text, options) {
  */
 function checkBlockOptions(tokenizer, options, known) {
   checkKnown(options, known)
-  const { maxTokens, overlap = 0, boundary, repeatTableHeaders, headings, signal: _, ...counting } = options
+  const {
+    maxTokens,
+    overlap = 0,
+    boundary,
+    repeatTableHeaders,
+    headings,
+    offsets: _,
+    signal: _signal,
+    ...counting
+  } = options
   checkCount('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   checkCount('overlap', overlap)
@@ -247,7 +257,15 @@ function checkBlockOptions(tokenizer, options, known) {
     const check = typeof headings === 'string' ? wrongValue : wrongType
     throw check('headings', "'include'", headings)
   }
-  return { maxTokens, overlap, counting, boundary, repeatsHeads, includesHeadings: headings === 'include' }
+  return {
+    maxTokens,
+    overlap,
+    counting,
+    boundary,
+    unit: offsetUnit(options),
+    repeatsHeads,
+    includesHeadings: headings === 'include',
+  }
 }
 
 /**
@@ -263,7 +281,7 @@ class BlockSplitter {
   #options
   /** Text that is not in a piece yet, or that the next piece may repeat. */
   #text = ''
-  /** The offset of `#text` in the whole text. */
+  /** The offset of `#text` in the whole text, in the unit of offsets. */
   #before = 0
   /** The first block of the next piece, and the first one that no piece has yet, in `#text`. */
   #state = { from: 0, at: 0 }
@@ -296,8 +314,10 @@ class BlockSplitter {
     const text = this.#text
     const blocks = this.#blocks(isEnd)
     const packer = new Packer(this.#tokenizer, text, this.#options)
+    const { unit } = this.#options
+    const place = placer(unit, text, this.#before)
     for (const { path, ...piece } of packer.pieces(blocks, this.#state, isEnd)) {
-      const placed = { ...piece, start: this.#before + piece.start, end: this.#before + piece.end }
+      const placed = place(piece)
       yield isMarkdown ? { ...placed, headings: path.map(({ title }) => title) } : placed
     }
     const { from, at } = this.#state
@@ -305,7 +325,7 @@ class BlockSplitter {
     this.#path = blocks[from - 1]?.path ?? this.#path
     this.#state = { from: 0, at: at - from }
     this.#text = text.slice(cut)
-    this.#before += cut
+    this.#before += lengthIn(unit, text.slice(0, cut))
     this.#threshold = Math.max(this.#minThreshold(), 2 * this.#text.length)
   }
 

@@ -49,7 +49,15 @@ const BATCH_OPTIONS = [
 ]
 
 const MARKDOWN_OPTIONS = ['repeatTableHeaders', 'headings']
-const SPLIT_OPTIONS = ['maxTokens', 'overlap', 'boundary', ...MARKDOWN_OPTIONS, 'addSpecialTokens', 'specialTokens']
+const SPLIT_OPTIONS = [
+  'maxTokens',
+  'overlap',
+  'boundary',
+  'offsets',
+  ...MARKDOWN_OPTIONS,
+  'addSpecialTokens',
+  'specialTokens',
+]
 
 /** The names of the options of each call. */
 const KNOWN = {
@@ -217,7 +225,9 @@ function splitOptions(options, known = KNOWN.split) {
   if (options === undefined) throw wrongType('options', 'an object with maxTokens', options)
   checkObject(options)
   const { maxTokens, overlap = 0, boundary = 'token' } = options
-  const flags = encodeFlags(options, known, ONE_TEXT)
+  const unit = offsetUnit(options)
+  // The core counts UTF-16 units in any case.
+  const flags = (encodeFlags(options, known, ONE_TEXT) & ~OFFSETS_MASK) | OFFSET_BITS.utf16
   count('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   count('overlap', overlap)
@@ -225,7 +235,13 @@ function splitOptions(options, known = KNOWN.split) {
   oneOf('boundary', boundary, CORE_BOUNDARIES, listed(BOUNDARIES))
   checkMarkdownOnly(options)
   const limits = { maxTokens, overlap, boundary: CORE_BOUNDARIES.indexOf(boundary) }
-  return { limits, flags, extra: extraOptions(flags, options), signal: signalOption(options.signal) }
+  return { limits, unit, flags, extra: extraOptions(flags, options), signal: signalOption(options.signal) }
+}
+
+/** The unit of the offsets of pieces. */
+function offsetUnit({ offsets: unit = 'utf16' }) {
+  oneOf('offsets', unit, OFFSET_UNITS)
+  return unit
 }
 
 /** Throws if other boundaries than blocks of Markdown have an option that only these have. */
@@ -388,6 +404,7 @@ module.exports = {
   hasWords,
   withOverflow,
   runOptions,
+  offsetUnit,
   signalOption,
   decodeFlag,
   addedTokensFlag,

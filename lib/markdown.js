@@ -15,7 +15,17 @@ const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/
 const ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/
 const QUOTE = /^ {0,3}>/
 const RULE = /^ {0,3}(?:\*[ \t]*\*[ \t]*\*[* \t]*|-[ \t]*-[ \t]*-[- \t]*|_[ \t]*_[ \t]*_[_ \t]*)$/
+/** The starts of HTML blocks whose content is no Markdown, each with what its last line has. */
+const HTML = [
+  [/^ {0,3}<(?:script|pre|style|textarea)(?:[ \t>]|$)/i, /<\/(?:script|pre|style|textarea)>/i],
+  [/^ {0,3}<!--/, /-->/],
+  [/^ {0,3}<\?/, /\?>/],
+  [/^ {0,3}<![a-z]/i, />/],
+  [/^ {0,3}<!\[CDATA\[/, /\]\]>/],
+]
 const DELIMITER_CELL = /^[ \t]*:?-+:?[ \t]*$/
+/** The end of a long line that is looked at. */
+const MAX_TAIL = 100
 /** Maximum length of a title, in UTF-16 units. */
 const MAX_TITLE = 1000
 /** Longer lines are neither headings nor tables, so the regular expressions see short texts. */
@@ -39,6 +49,7 @@ function linesOf(text) {
       end,
       text: text.slice(start, Math.min(stop, start + MAX_BLOCK_LINE)),
       isLong: stop - start > MAX_BLOCK_LINE,
+      tail: text.slice(Math.max(start, stop - MAX_TAIL), stop),
     })
     start = end
   }
@@ -69,6 +80,8 @@ function markdownBlocks(lines, isStart = true) {
     }
     const fence = FENCE.exec(text)
     if (fence !== null) return { kind: 'lines', next: fenceEnd(lines, at, fence[1]) }
+    const html = htmlEndOf(text)
+    if (html !== undefined) return { kind: 'lines', next: htmlEnd(lines, at, html) }
     const heading = HEADING.exec(text)
     if (heading !== null)
       return { kind: 'heading', level: heading[1].length, title: titleOf(text.slice(heading[0].length)), next: at + 1 }
@@ -131,6 +144,15 @@ function fenceEnd(lines, at, fence) {
   return Math.min(end + 1, lines.length)
 }
 
+/** What ends the HTML block that a line starts, or undefined. */
+const htmlEndOf = (text) => (/^ {0,3}</.test(text) ? HTML.find(([start]) => start.test(text))?.[1] : undefined)
+
+function htmlEnd(lines, at, end) {
+  let last = at
+  while (last < lines.length && !end.test(lines[last].text) && !end.test(lines[last].tail)) last += 1
+  return Math.min(last + 1, lines.length)
+}
+
 function isTable(lines, at) {
   const [head, delimiter] = [lines[at], lines[at + 1]]
   if (!head.text.includes('|') || delimiter === undefined || delimiter.isLong || !delimiter.text.includes('-'))
@@ -149,6 +171,7 @@ function paragraphEnd(lines, from) {
     const { text, isLong } = lines[at]
     if (isLong) continue
     if (SETEXT.test(text) || FENCE.test(text) || HEADING.test(text) || RULE.test(text) || isTable(lines, at)) break
+    if (htmlEndOf(text) !== undefined) break
     // As in CommonMark, a list interrupts a paragraph if it starts with a bullet or with 1.
     if (/^ {0,3}(?:[-*+]|1[.)])[ \t]+\S/.test(text)) break
   }

@@ -333,3 +333,34 @@ test('the command line writes the titles', () => {
   )
   assert.equal(pieces.map(({ text }) => text).join(''), DOCUMENT)
 })
+
+test('comments, <pre> and other HTML have no headings, as in CommonMark', async () => {
+  const html = [
+    '<!-- a comment\n\n# not a heading\n\n-->',
+    '<pre class="x">\n# not one\n\n## nor this\n</pre>',
+    '<SCRIPT>\n# no\n</script>',
+    '<style>\n\n# no\n</style> after',
+    '<textarea>\n# no\n</textarea>',
+    '<?php\n# no\n?>',
+    '<!DOCTYPE\n# no\nhtml>',
+    '<![CDATA[\n# no\n]]>',
+    `<!--\n${'x'.repeat(5000)} -->`,
+    'text\n<!--\n# no\n-->',
+  ]
+  for (const block of html) {
+    const text = `# One\n\n${block}\n\n# Two\n\nend\n`
+    const options = { maxTokens: 4000, boundary: /** @type {const} */ ('markdown') }
+    const pieces = tokenizer.split(text, options)
+    assert.deepEqual(
+      pieces.map(({ headings }) => headings),
+      [['One'], ['Two']],
+      block.slice(0, 40),
+    )
+    assert.equal(pieces.map((piece) => piece.text).join(''), text)
+  }
+  // These start no such block.
+  for (const line of ['<prefix>', '<b># x</b>', '< !--', '    <!-- code'])
+    assert.deepEqual(tokenizer.split(`${line}\n\n# One\n`, { maxTokens: 40, boundary: 'markdown' }).at(-1).headings, [
+      'One',
+    ])
+})

@@ -264,6 +264,7 @@ function checkBlockOptions(tokenizer, options, known) {
     boundary,
     repeatTableHeaders,
     headings,
+    join,
     offsets: _,
     signal: _signal,
     ...counting
@@ -286,6 +287,7 @@ function checkBlockOptions(tokenizer, options, known) {
     counting,
     boundary,
     unit: offsetUnit(options),
+    joins: boolean('join', join, false),
     repeatsHeads,
     includesHeadings: headings === 'include',
   }
@@ -434,14 +436,16 @@ class Packer {
   #overlap
   #counting
   #repeatsHeads
+  #joins
 
-  constructor(tokenizer, text, { maxTokens, overlap, counting, repeatsHeads }) {
+  constructor(tokenizer, text, { maxTokens, overlap, counting, repeatsHeads, joins }) {
     this.#tokenizer = tokenizer
     this.#text = text
     this.#maxTokens = maxTokens
     this.#overlap = overlap
     this.#counting = counting
     this.#repeatsHeads = repeatsHeads
+    this.#joins = joins
   }
 
   /**
@@ -455,10 +459,12 @@ class Packer {
    */
   *pieces(blocks, state = { from: 0, at: 0 }, isEnd = true) {
     const ends = sectionEnds(blocks)
+    const limits = this.#joins ? parentEnds(blocks, ends) : ends
     while (state.at < blocks.length) {
       const { from, at } = state
-      const to = this.#lastFitting(blocks, from, at, ends[from])
-      if (to === blocks.length && !isEnd) return
+      const fitting = this.#lastFitting(blocks, from, at, limits[from])
+      if (fitting === blocks.length && !isEnd) return
+      const to = wholeSections(blocks, fitting, ends[from])
       if (to === at) {
         if (from === at) {
           yield* this.#parts(blocks[at])
@@ -467,7 +473,7 @@ class Packer {
         state.from = state.at
         continue
       }
-      yield this.#piece(blocks[from], blocks[to - 1])
+      yield this.#piece(blocks, from, to)
       state.from = this.#overlapStart(blocks, from, to)
       state.at = to
     }
@@ -499,10 +505,15 @@ class Packer {
     return good
   }
 
-  /** @param {Block} first @param {Block} last */
-  #piece({ start, head = '' }, { end, path }) {
+  /** A piece of blocks. Several sections are below what is above all of them. */
+  #piece(blocks, from, to) {
+    const { start, head = '' } = blocks[from]
+    const { end, path } = blocks[to - 1]
     const text = head + this.#text.slice(start, end)
-    return { text, start, end, count: this.#tokenizer.count(text, this.#counting), path }
+    let shared = path
+    for (let next = from + 1; this.#joins && next < to; next++)
+      if (blocks[next].startsSection) shared = shared?.filter((heading) => blocks[next - 1].path.includes(heading))
+    return { text, start, end, count: this.#tokenizer.count(text, this.#counting), path: shared }
   }
 
   /**
@@ -585,6 +596,29 @@ function sectionEnds(blocks) {
     if (blocks[index].startsSection) end = index
   }
   return ends
+}
+
+/** For each block that starts a section the next section that its parent heading does not have. */
+function parentEnds(blocks, ends) {
+  const levelOf = ({ kind, level, path }) => (kind === 'heading' ? level : (path?.at(-1)?.level ?? 0))
+  const limits = Uint32Array.from(ends)
+  /** The sections that may still go on, whose levels do not decrease. */
+  const open = []
+  blocks.forEach((block, index) => {
+    if (!block.startsSection) return
+    const level = levelOf(block)
+    while (open.length > 0 && levelOf(blocks[open.at(-1)]) > level) limits[open.pop()] = index
+    open.push(index)
+  })
+  for (const index of open) limits[index] = blocks.length
+  return limits
+}
+
+/** The end of a run of blocks, without the start of a section whose end it has not. */
+function wholeSections(blocks, to, firstEnd) {
+  let end = to
+  while (end > firstEnd && end < blocks.length && !blocks[end].startsSection) end -= 1
+  return end
 }
 
 module.exports = { BlockSplitter, splitBlocks, splitBlocksAsync }

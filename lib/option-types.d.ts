@@ -275,6 +275,11 @@ export interface MarkdownSplitOptions extends BlockSplitOptions {
    * headings are text of the piece that they start.
    */
   headings?: 'include' | undefined
+  /**
+   * Whether sections below one heading share a piece if they fit as a whole, with those below them;
+   * the `headings` of such a piece are those above all of its sections. Default: `false`.
+   */
+  join?: boolean | undefined
 }
 
 /** Options of {@link Tokenizer.splitAsync} for blocks of Markdown. */

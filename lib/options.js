@@ -48,7 +48,7 @@ const BATCH_OPTIONS = [
   'threads',
 ]
 
-const MARKDOWN_OPTIONS = ['repeatTableHeaders', 'headings']
+const MARKDOWN_OPTIONS = ['repeatTableHeaders', 'headings', 'join']
 const SPLIT_OPTIONS = [
   'maxTokens',
   'overlap',

@@ -364,3 +364,45 @@ test('comments, <pre> and other HTML have no headings, as in CommonMark', async 
       'One',
     ])
 })
+
+test('small sections under one heading join if asked, and whole sections only', async () => {
+  const section = (level, name, words) => `${'#'.repeat(level)} ${name}\n\n${`${name} word. `.repeat(words)}\n\n`
+  const text =
+    section(1, 'One', 2) +
+    section(2, 'A', 2) +
+    section(2, 'B', 2) +
+    section(2, 'Long', 60) +
+    section(2, 'C', 2) +
+    section(3, 'C1', 2) +
+    section(1, 'Two', 2) +
+    section(2, 'D', 2)
+  for (const maxTokens of [16, 40, 60, 100, 1000]) {
+    const alone = split(text, maxTokens)
+    const joined = split(text, maxTokens, { join: true })
+    check(text, joined, maxTokens, String(maxTokens))
+    assert.ok(joined.length <= alone.length)
+    const starts = new Set(alone.map(({ start }) => start))
+    for (const { start, text: part, headings } of joined) {
+      assert.ok(starts.has(start), 'a piece starts where one would without join')
+      // No piece has sections of two parents: a heading above its first one.
+      const levels = Array.from(part.matchAll(/^(#+) /gm), ([, marks]) => marks.length)
+      if (levels.length > 0 && part.startsWith('#')) assert.ok(Math.min(...levels) === levels[0], part)
+      for (const title of headings) assert.match(text.slice(0, start + part.length), new RegExp(`# ${title}\\n`))
+    }
+    const streamed = []
+    for await (const piece of tokenizer.splitStream(text.match(/[^]{1,50}/g), {
+      maxTokens,
+      boundary: 'markdown',
+      join: true,
+      specialTokens: 'text',
+    }))
+      streamed.push(piece)
+    assert.deepEqual(streamed, joined)
+  }
+  const [first] = split(text, 40, { join: true })
+  assert.match(first.text, /# One[^]*## A[^]*## B/)
+  assert.deepEqual(first.headings, ['One'])
+  assert.equal(split(text, 1000, { join: true }).length, 1)
+  assert.throws(() => split(text, 40, { join: 'yes' }), /join must be a boolean/)
+  assert.throws(() => tokenizer.split(text, { maxTokens: 40, join: true }), /join must be absent/)
+})

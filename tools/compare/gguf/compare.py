@@ -177,10 +177,10 @@ def main():
                     continue
                 parts = parts_of(values, draw)
                 texts = ["", " ", "  ", "\n"] + [known(text(draw, parts)) for _ in range(arguments.texts)]
-                if values[PREFIX + "model"][1] == b"bert":
-                    texts = [one.replace("▁", "") for one in texts]
                 if arguments.codes:
                     texts += CODE_TEXTS
+                if values[PREFIX + "model"][1] == b"bert":
+                    texts = [one.replace("▁", "") for one in texts]
                 requests = [(one, draw.random() < 0.5, draw.random() < 0.5) for one in texts]
                 wanted = [model.ids(*request) for request in requests]
                 if not change:

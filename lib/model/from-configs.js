@@ -39,6 +39,7 @@ function fromConfigs(handle, configs, repository) {
   const file = JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   const tokenizer = configs['tokenizer_config.json']
   const { class: known, ...more } = configs.sentencePiece ?? {}
+  /** @type {{ name: string, isRemote?: boolean }} */
   const chosen =
     known !== undefined
       ? { name: known }

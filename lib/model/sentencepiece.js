@@ -96,7 +96,7 @@ const countOf = (config, name, byDefault) =>
 
 /**
  * The bytes of a tokenizer.json for a class, and what its config has besides the files: `unk_id`
- * and `additional`, the added tokens. Undefined if the bytes are no model, or one that is too large.
+ * and `additional`, the added tokens. Undefined without a model, or with one that is too large.
  *
  * @param {Uint8Array} bytes of the model
  * @param {string} name of the class

@@ -1,6 +1,7 @@
 """Compares how AutoTokenizer of transformers 5 and tokenlane load folders of models.
 
-    python tools/compare/model-folders/compare.py [--folders FOLDER] [--random N] [--models N] [--seed S]
+    python tools/compare/model-folders/compare.py [--folders FOLDER] [--random N] [--models N]
+        [--seed S]
 
 The folders are all below `--folders`, `--random` ones with a tokenizer.json (default 300), and
 `--models` ones with a SentencePiece model that is trained here (default 100). Ids with and without
@@ -243,7 +244,7 @@ MODEL_CLASSES = {
 
 
 def trained(draw, file, **fixed):
-    """The bytes of a SentencePiece model of the texts of this file, with drawn settings but `fixed` ones."""
+    """A SentencePiece model of the lines of this file; `fixed` settings are not drawn."""
     import io
     import sentencepiece
 
@@ -292,7 +293,7 @@ def model_folders(root, count, seed, model_of=lambda number, draw, file: trained
 
 
 def record(place, count, seed):
-    """Writes folders and the answers of transformers; folders with the drawn configs after plain ones."""
+    """Writes folders, those with plain configs first, and the answers of transformers."""
     # A few models, because a charsmap takes 200 KB.
     settings = [
         {"control_symbols": ["[CLS]", "[SEP]", "[MASK]"]}, {"user_defined_symbols": ["<sep>", "<b>"], "byte_fallback": True, "vocab_size": 560},

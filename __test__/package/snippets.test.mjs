@@ -65,13 +65,12 @@ Object.assign(globalThis, all, {
 })
 `
 
-const pages = [
-  'docs/drop-ins.md',
-  ...fs
-    .readdirSync(`${root}docs/guide`, { recursive: true, encoding: 'utf8' })
+const pages = ['docs/drop-ins', 'docs/guide'].flatMap((folder) =>
+  fs
+    .readdirSync(root + folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/guide/${name.replaceAll('\\', '/')}`),
-]
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
+)
 
 /** The package that a block needs and this checkout does not have, if there is one. */
 function missingPackage(code) {
@@ -173,18 +172,22 @@ test('command lines of the pages have only commands and options that there are',
   let lines = 0
   for (const page of ['README.md', ...pages]) {
     const text = fs.readFileSync(root + page, 'utf8')
-    for (const [, block] of text.matchAll(/^```sh\n([^]*?)^```/gm)) {
-      for (const [line] of block.replaceAll(/ *\\\n */g, ' ').matchAll(/npx tokenlane .*/g)) {
-        // The name of a command is one word or two.
-        const words = line.replaceAll(/'[^']*'/g, 'x').split(/[ ;|&]+/)
-        const names = [words.slice(2, 4), words.slice(2, 3)].map((some) => some.join(' '))
-        for (const name of names) if (!helps.has(name)) helps.set(name, run([...name.split(' '), '--help', '--all']))
-        const help = names.map((name) => helps.get(name)).find(({ status }) => status === 0)
-        assert.ok(help, `${page}: ${line}`)
-        for (const option of words.filter((word) => /^--?[a-z]/.test(word)))
-          assert.match(help.stdout, new RegExp(`(^|[ ,])${option.split('=')[0]}\\b`, 'm'), `${page}: ${line}`)
-        lines += 1
-      }
+    const blocks = Array.from(text.matchAll(/^```sh\n([^]*?)^```/gm), ([, block]) => block.replaceAll(/ *\\\n */g, ' '))
+    const inline = text.replaceAll(/^```[^]*?^```/gm, '').matchAll(/`(npx tokenlane [a-z][^`]*)`/g)
+    const commands = [
+      ...blocks.flatMap((block) => block.match(/npx tokenlane .*/g) ?? []),
+      ...Array.from(inline, ([, line]) => line.replaceAll('\n', ' ')),
+    ]
+    for (const line of commands) {
+      // The name of a command is one word or two.
+      const words = line.replaceAll(/'[^']*'/g, 'x').split(/[ ;|&]+/)
+      const names = [words.slice(2, 4), words.slice(2, 3)].map((some) => some.join(' '))
+      for (const name of names) if (!helps.has(name)) helps.set(name, run([...name.split(' '), '--help', '--all']))
+      const help = names.map((name) => helps.get(name)).find(({ status }) => status === 0)
+      assert.ok(help, `${page}: ${line}`)
+      for (const option of words.filter((word) => /^--?[a-z]/.test(word)))
+        assert.match(help.stdout, new RegExp(`(^|[ ,])${option.split('=')[0]}\\b`, 'm'), `${page}: ${line}`)
+      lines += 1
     }
   }
   assert.ok(lines >= 30, String(lines))

@@ -10,8 +10,8 @@ const [BEGIN, END] = ['<!-- workflows -->', '<!-- end of workflows -->']
 const HEAD = '| workflow | job | result on this machine | run |\n|---|---|---|---|\n'
 
 /**
- * Replaces the rows of jobs that ran, and those of jobs that are gone. Jobs that this machine cannot
- * run have no row.
+ * Replaces the rows of jobs that ran, and removes rows of jobs that are gone. A job that this
+ * machine cannot run has no row.
  *
  * @param {{ workflow: string, name: string, result: string }[]} outcomes of this run
  * @param {string[]} all `workflow | job` of every job that there is

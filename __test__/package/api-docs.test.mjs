@@ -31,7 +31,10 @@ test('every public name has documentation, and every link in it resolves', () =>
 
 test('docs/api equals the output of `npm run docs`', () => {
   const pages = fs.readdirSync(out)
-  assert.deepEqual(fs.readdirSync(path.join(root, 'docs', 'api')).sort(), [...pages, 'commands.md'].sort())
+  assert.deepEqual(
+    fs.readdirSync(path.join(root, 'docs', 'api')).sort(),
+    [...pages, 'chat-templates.md', 'commands.md'].sort(),
+  )
   for (const page of pages) {
     assert.equal(
       read('docs', 'api', page),

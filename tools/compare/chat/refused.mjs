@@ -1,5 +1,5 @@
-// Writes docs/api/chat-templates.md, the list of what chat templates cannot use: all that jinja2 has a
-// name for (testdata/chat/jinja.json, from tools/data/record.py) and that tokenlane refuses.
+// Writes docs/api/chat-templates.md, what chat templates cannot use: all that jinja2 has
+// a name for (testdata/chat/jinja.json, from tools/data/record.py) and that tokenlane refuses.
 //
 //   node tools/compare/chat/refused.mjs
 

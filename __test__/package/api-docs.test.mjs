@@ -105,7 +105,9 @@ const found = (pattern, ...folders) =>
   new Set(folders.flatMap(sources).flatMap((text) => [...text.matchAll(pattern)].map(([, code]) => code)))
 
 test('ErrorCodes has every error code, and no others', () => {
-  const listed = new Set(Array.from(read('lib', 'error-codes.d.ts').matchAll(/^ {2}ERR_TOKENLANE_(\w+): /gm), ([, code]) => code))
+  const listed = new Set(
+    Array.from(read('lib', 'error-codes.d.ts').matchAll(/^ {2}ERR_TOKENLANE_(\w+): /gm), ([, code]) => code),
+  )
   const thrown = found(
     /ERR_TOKENLANE_([A-Z0-9_]*[A-Z0-9])(?![A-Z0-9_])/g,
     'lib',
@@ -116,8 +118,7 @@ test('ErrorCodes has every error code, and no others', () => {
   )
   // Corpus jobs write codes without their prefix too; those of .npy files are the command line's.
   for (const code of found(/Failure\(\s*'([A-Z0-9_]+)'/g, 'lib', 'packages')) if (code !== 'NPY') thrown.add(code)
-  for (const code of thrown)
-    assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in ErrorCodes`)
+  for (const code of thrown) assert.ok(listed.has(code) || INTERNAL.includes(code), `${code} is not in ErrorCodes`)
   // The drop-ins write codes without their prefix.
   const ofDropins = found(/error\('([A-Z0-9_]+)'/g, 'lib/internal/dropins', 'packages')
   for (const code of listed)

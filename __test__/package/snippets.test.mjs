@@ -131,7 +131,7 @@ for (const [number, { code, before, name }] of found.entries()) {
     const file = path.join(folder, `block-${number}.mjs`)
     fs.writeFileSync(path.join(folder, 'given.mjs'), GIVEN)
     fs.writeFileSync(file, `import './given.mjs'\n${merged(before, code)}\nprocess.exit(0)\n`)
-    const model = name.startsWith('docs/guide/chats.md') ? 'gpt-oss-20b' : 'gpt-4o'
+    const model = /^docs\/guide\/(chats|loss-masks)/.test(name) ? 'gpt-oss-20b' : 'gpt-4o'
     const env = {
       ...process.env,
       GIVEN_MODEL: model,

@@ -12,8 +12,8 @@ hashes, control tokens and other tokens of the file; each is encoded with or wit
 around it, and with control tokens found or not. `--only` chooses files by their names, `--variant`
 what is changed in them. With `--codes`, each code point is in a text too, between letters and
 behind others. Code points that Python does not know are left out: libllama does not know Unicode
-16. The published pairs (`*.gguf.inp`, `*.gguf.out`) are compared as well. The exit status is 1 if an answer
-differs; docs/guide/loading.md names the cases that may.
+16. The published pairs (`*.gguf.inp`, `*.gguf.out`) are compared as well. The exit status is 1 if
+an answer differs; docs/guide/gguf.md names the cases that may.
 """
 
 import argparse

@@ -96,7 +96,7 @@ class Engine extends Reader {
     const { call } = this
     if (call.isAnnounced) return
     this.close(true)
-    this.sinks.text.lead = true
+    this.open('text', true)
     call.isAnnounced = true
     call.index = this.calls.length
     call.part = this.parts.length
@@ -133,9 +133,9 @@ class Engine extends Reader {
   fail(section) {
     this.call = undefined
     const { raw } = this.part
-    this.part = { type: 'text', raw: this.parts.at(-1)?.type === 'text' ? this.parts.pop().raw + raw : raw }
+    const type = this.sink
+    this.part = { type, raw: this.parts.at(-1)?.type === type ? this.parts.pop().raw + raw : raw }
     if (!section.isGuess) this.hurt('call')
-    this.open('text', false)
     this.write(raw)
     this.hasFailed = true
     return false
@@ -290,7 +290,13 @@ class Engine extends Reader {
         this.startCall()
         this.take(marker.length)
       } else this.startCall()
-      if (!(yield* this.headedCall(section))) return false
+      if (yield* this.headedCall(section)) continue
+      if (!this.call.isAnnounced) return false
+      // The next call may be whole.
+      this.isCut ||= (yield* this.peek()) === ''
+      this.endCall(false)
+      const marker = yield* this.until(section.stops, () => {})
+      if (section.end.list.includes(marker)) this.take(marker.length)
     }
   }
 
@@ -349,7 +355,7 @@ class Engine extends Reader {
         if (value !== undefined) this.take(value.length)
       }
       this.argue(`${count === 0 ? '' : ', '}${JSON.stringify(name.trim())}: `)
-      const type = parameters.types?.[separator] ?? typeOf(schema, name.trim())
+      const type = typeOf(schema, name.trim()) ?? parameters.types?.[this.written(separator)]
       if (!(yield* this.parameter(section, type))) return false
     }
   }
@@ -507,6 +513,14 @@ class Engine extends Reader {
     this.take(opening.length)
     for (;;) {
       const marker = yield* this.until(reasoning.closers, this.write)
+      const role = this.format.roles.get(marker)
+      if (role?.kind === 'calls') {
+        // A call ends the reasoning, unless it is none.
+        yield* this.section(role.section, marker)
+        if (this.sink === 'reasoning') continue
+        this.hurt('unclosed')
+        return
+      }
       if (reasoning.open.list.includes(marker)) {
         // Also in the prompt, or a text.
         const written = this.take(marker.length)

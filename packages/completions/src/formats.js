@@ -86,7 +86,7 @@ function compile(format, control, eos = []) {
     reasoning: reasoning && {
       open: set(reasoning.open),
       close: set(reasoning.close),
-      closers: set(reasoning.close, reasoning.open, reasoning.endedBy ?? [], end),
+      closers: set(reasoning.close, reasoning.open, tools.opens, end),
       opening: reasoning.open[0],
     },
     messages: format.messages && messagesOf(format.messages, set, mark),

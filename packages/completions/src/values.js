@@ -186,28 +186,40 @@ function* separated(reader, write, close, count) {
   return true
 }
 
+/** A mapping, or a set, which becomes a list. */
 function* object(reader, write, dialect, depth) {
   reader.take(1)
   if (depth === MAX_DEPTH) return false
-  write('{')
+  let [first, isSet] = ['', false]
   for (let count = 0; ; count++) {
-    const next = yield* separated(reader, write, '}', count)
-    if (next !== undefined) return next && (write('}'), true)
-    if (!(yield* key(reader, write, dialect))) return false
+    const next = yield* separated(reader, count === 0 ? noText : write, '}', count)
+    if (next === true) write(count === 0 ? '{}' : isSet ? ']' : '}')
+    if (next !== undefined) return next
+    const writeKey = count === 0 ? (text) => (first += text) : write
+    if (!(yield* isSet ? literal(reader, writeKey, dialect, depth + 1) : key(reader, writeKey, dialect, depth))) return false
     yield* reader.skip(SPACE)
-    if ((yield* reader.peek()) !== ':') return false
+    const after = yield* reader.peek()
+    if (count === 0) {
+      isSet = !dialect.bare && (after === ',' || after === '}')
+      write(`${isSet ? '[' : '{'}${first}`)
+    }
+    if (isSet) continue
+    if (after !== ':') return false
     reader.take(1)
     write(': ')
     if (!(yield* literal(reader, write, dialect, depth + 1))) return false
   }
 }
 
-function* key(reader, write, dialect) {
+const noText = () => {}
+
+function* key(reader, write, dialect, depth) {
   const quote = yield* reader.match(dialect.marks)
   if (quote !== undefined) {
     reader.take(quote.length)
     return yield* quoted(reader, write, dialect, quote)
   }
+  if (!dialect.bare && /[[({]/.test(yield* reader.peek())) return yield* literal(reader, write, dialect, depth + 1)
   const name = yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]/y : /[\w.+-]/y)
   if (name.trim() === '') return false
   write(JSON.stringify(name.trim()))

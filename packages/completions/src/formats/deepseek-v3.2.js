@@ -14,6 +14,7 @@ module.exports = {
       open: ['<｜DSML｜function_calls>', '<｜DSML｜tool_calls>'],
       close: ['</｜DSML｜function_calls>', '</｜DSML｜tool_calls>'],
       body: 'headed',
+      isBare: true,
       begin: ['<｜DSML｜invoke name="'],
       separator: ['">'],
       parameters: {

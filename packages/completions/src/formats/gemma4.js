@@ -7,13 +7,13 @@ const { gemma } = require('../values.js')
 module.exports = {
   name: 'gemma4',
   end: ['<turn|>', '<eos>', '<|tool_response>'],
-  reasoning: { open: ['<|channel>thought\n', '<|channel>thought'], close: ['<channel|>'] },
+  reasoning: { open: ['<|channel>thought\n', '<|channel>thought', '<|channel>'], close: ['<channel|>'] },
   calls: [
     {
       open: ['<|tool_call>'],
       close: ['<tool_call|>'],
       body: 'headed',
-      begin: ['call:'],
+      begin: ['call:', ':'],
       until: ['{'],
       dialect: gemma('<|"|>'),
     },

@@ -9,13 +9,13 @@ module.exports = {
   reasoning: {
     open: ['<think>', '◁think▷'],
     close: ['</think>', '◁/think▷'],
-    endedBy: ['<|tool_calls_section_begin|>'],
   },
   calls: [
     {
       open: ['<|tool_calls_section_begin|>', '<|tool_call_section_begin|>'],
       close: ['<|tool_calls_section_end|>', '<|tool_call_section_end|>'],
       body: 'headed',
+      isBare: true,
       begin: ['<|tool_call_begin|>'],
       header: /^\s*(?<id>(?:functions\.)?(?<name>[^\s<>{}"']+?)(?::\d+)?)\s*$/,
       separator: ['<|tool_call_argument_begin|>'],

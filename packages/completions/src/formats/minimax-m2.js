@@ -11,6 +11,7 @@ module.exports = {
       open: ['<minimax:tool_call>'],
       close: ['</minimax:tool_call>'],
       body: 'headed',
+      isBare: true,
       begin: ['<invoke name="', '<invoke name='],
       header: /^\s*"?(?<name>[^"<>]+?)"?\s*$/,
       separator: ['">', '>'],

@@ -8,7 +8,7 @@ module.exports = {
   trim: '',
   idLength: 9,
   end: ['</s>'],
-  reasoning: { open: ['[THINK]', '<think>'], close: ['[/THINK]', '</think>'], endedBy: ['[TOOL_CALLS]'] },
+  reasoning: { open: ['[THINK]', '<think>'], close: ['[/THINK]', '</think>'] },
   calls: [
     {
       open: ['[TOOL_CALLS]'],

@@ -11,8 +11,9 @@ module.exports = {
       open: ['<｜tool_calls_begin｜>'],
       close: ['<｜tool_calls_end｜>'],
       body: 'headed',
-      begin: ['<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="', '<｜tool_call_begin｜>'],
-      header: /^\s*(?:function\s*<｜tool_sep｜>\s*<steptml:invoke name=")?(?<name>[^"<>\s]+)\s*$/,
+      isBare: true,
+      begin: ['<｜tool_call_begin｜>'],
+      header: /^\s*(?:function)?\s*(?:<｜tool_sep｜>)?\s*(?:<steptml:invoke name=")?(?<name>[^"<>\s]+)\s*$/,
       separator: ['">'],
       parameters: {
         open: ['<steptml:parameter name="'],

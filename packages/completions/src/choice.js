@@ -4,7 +4,7 @@
 // renders is read as the message that it was rendered from.
 
 const { Engine } = require('./engine.js')
-const { FORMATS, compile } = require('./formats.js')
+const { FORMATS, TOKENS, compile, markersOf } = require('./formats.js')
 const { valueError } = require('./errors.js')
 
 const QUESTION = { role: 'user', content: 'A question' }
@@ -17,6 +17,7 @@ const TOOL = {
     parameters: { type: 'object', properties: { key: { type: 'string', description: 'A key.' } }, required: ['key'] },
   },
 }
+const CONTENT = 'An answer.'
 const VALUES = { key: 'a value' }
 
 /** By tokenizer: what its template and its vocabulary say. */
@@ -60,6 +61,9 @@ function answerOf(tokenizer, answer, tools) {
   if (whole === undefined || prompt === undefined) return whole
   let same = 0
   while (same < prompt.length && prompt[same] === whole[same]) same++
+  // Not within a token: <think> of the prompt, and </think> of the answer.
+  const open = prompt.lastIndexOf('<', same - 1)
+  if (same < prompt.length && open >= 0 && !prompt.slice(open, same).includes('>')) same = open
   return whole.slice(same)
 }
 
@@ -69,28 +73,41 @@ function choose(tokenizer) {
   return kept(CHOICES, tokenizer, () => byTemplate(tokenizer))
 }
 
+/** The format, and the tokens by which the template ends an answer that the format does not know. */
 function byTemplate(tokenizer) {
-  if (tokenizer[Symbol.for('tokenlane.chatFormat')]?.kind === 'harmony') return FORMATS.get('harmony')
+  if (tokenizer[Symbol.for('tokenlane.chatFormat')]?.kind === 'harmony') return { format: FORMATS.get('harmony'), ends: [] }
+  const ends = endsOf(tokenizer)
   for (const content of [null, ''])
     for (const values of [VALUES, JSON.stringify(VALUES)]) {
       const call = { id: 'abcdefghi', type: 'function', function: { name: NAME, arguments: values } }
       const text = answerOf(tokenizer, { role: 'assistant', content, tool_calls: [call] }, { tools: [TOOL] })
       if (!text?.includes(NAME)) continue
-      for (const format of FORMATS.values()) if (isRead(tokenizer, format, text)) return format
+      for (const format of FORMATS.values()) {
+        const known = markersOf(format)
+        const others = ends.filter((end) => !known.some((marker) => marker.includes(end)))
+        if (isRead(format, others, text)) return { format, ends: others }
+      }
     }
-  return FORMATS.get('plain')
+  return { format: FORMATS.get('plain'), ends }
+}
+
+/** The tokens after the content of an answer. */
+function endsOf(tokenizer) {
+  const text = answerOf(tokenizer, { role: 'assistant', content: CONTENT }, {})
+  const after = text?.slice(text.indexOf(CONTENT) + CONTENT.length) ?? ''
+  return [...new Set([...controlsOf(tokenizer).eos, ...(after.match(TOKENS) ?? [])])]
 }
 
 /** Whether a format reads the call from the answer of the template, and nothing else. */
-function isRead(tokenizer, format, text) {
+function isRead(format, ends, text) {
   const tools = new Map([[NAME, TOOL.function.parameters]])
-  const engine = new Engine(compile(format, undefined, controlsOf(tokenizer).eos), { tools, createId: () => 'id' })
+  const engine = new Engine(compile(format, undefined, ends), { tools, createId: () => 'id' })
   engine.hasEnded = true
   engine.feed(text)
   engine.answer('text').next()
   const [call, ...others] = engine.calls
   if (call === undefined || others.length > 0 || engine.totals.text.trim() !== '') return false
-  const isClean = engine.damage.every(({ kind }) => kind === 'unopened' || kind === 'trailing' || kind === 'header')
+  const isClean = engine.damage.every(({ kind }) => ['unopened', 'unclosed', 'trailing', 'header', 'marker'].includes(kind))
   return isClean && call.name === NAME && call.arguments.replace(/\s/g, '') === JSON.stringify(VALUES).replace(/\s/g, '')
 }
 

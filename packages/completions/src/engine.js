@@ -160,7 +160,7 @@ class Engine extends Reader {
     }
     if (yield* this[section.body](section)) return
     const isEnd = (yield* this.peek()) === ''
-    if (isEnd && !section.isGuess) this.isCut = true
+    if (isEnd && (!section.isGuess || this.call?.isAnnounced)) this.isCut = true
     if (!this.call?.isAnnounced) return this.fail(section)
     this.endCall(false)
     yield* this.recover(section)
@@ -474,13 +474,14 @@ class Engine extends Reader {
         write(this.take(marker.length))
         continue
       }
-      isStart = false
       if (role.kind === 'end') {
         this.close(false)
         return
       }
-      if (role.kind === 'calls' || role.kind === 'guess') yield* this.section(role.section, marker)
-      else if (role.kind === 'reasoning') {
+      if (role.kind === 'calls' || role.kind === 'guess') {
+        isStart = false
+        yield* this.section(role.section, marker)
+      } else if (role.kind === 'reasoning') {
         this.close(true)
         yield* this.reasoning(marker)
       } else if (role.kind === 'skip') {

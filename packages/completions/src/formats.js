@@ -152,4 +152,4 @@ function parametersOf({ open, separator, value, close, types, isTrimmed = false 
   }
 }
 
-module.exports = { FORMATS, compile, formatOf }
+module.exports = { FORMATS, TOKENS, compile, formatOf, markersOf }

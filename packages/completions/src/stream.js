@@ -1,6 +1,6 @@
 'use strict'
 
-const { Engine, valueOf } = require('./engine.js')
+const { Engine } = require('./engine.js')
 const { IdInput, TextInput } = require('./input.js')
 const { choose, controlsOf, startOf } = require('./choice.js')
 const { compile, formatOf } = require('./formats.js')
@@ -100,8 +100,8 @@ class CompletionStream {
     const tokenizer = this.#tokenizer
     const isText = typeof first === 'string'
     if (!isText && tokenizer === undefined) throw typeError('tokenizer', 'one of tokenlane, for ids', tokenizer)
-    const format = name === undefined ? choose(tokenizer) : typeof name === 'string' ? formatOf(name) : name
-    const compiled = compiledOf(tokenizer, format, isText)
+    const { format, ends = [] } = name === undefined ? choose(tokenizer) : { format: typeof name === 'string' ? formatOf(name) : name }
+    const compiled = compiledOf(tokenizer, format, ends, isText)
     this.#input = isText ? new TextInput() : new IdInput(tokenizer, compiled)
     this.#engine = new Engine(compiled, { tools, checkArguments, createId: createId ?? (() => newId(format.idLength)) })
     this.#answer = this.#engine.answer(startsIn ?? startOf(tokenizer, format))
@@ -122,14 +122,14 @@ class CompletionStream {
 const COMPILED = new WeakMap()
 const WITHOUT = {}
 
-function compiledOf(tokenizer, format, isText) {
+function compiledOf(tokenizer, format, ends, isText) {
   const owner = tokenizer ?? WITHOUT
   if (!COMPILED.has(owner)) COMPILED.set(owner, new Map())
   const formats = COMPILED.get(owner)
   if (!formats.has(format)) formats.set(format, {})
   const both = formats.get(format)
   const { control, eos } = controlsOf(tokenizer)
-  return (both[isText ? 'text' : 'ids'] ??= compile(format, isText ? undefined : control, eos))
+  return (both[isText ? 'text' : 'ids'] ??= compile(format, isText ? undefined : control, [...eos, ...ends]))
 }
 
 function checkTokenizer(tokenizer) {
@@ -151,6 +151,9 @@ async function* eventsOf(stream, source) {
   yield* stream.end()
 }
 
+/** The name of the format that the chat template of a tokenizer has. */
+const formatFor = (tokenizer) => choose(checkTokenizer(tokenizer)).format.name
+
 function parseCompletion(tokenizer, textOrIds, options = {}) {
   const checked = checkOptions(options)
   const owner = checkTokenizer(tokenizer)
@@ -167,4 +170,4 @@ function parseCompletion(tokenizer, textOrIds, options = {}) {
   return isUnopened ? read('reasoning') : parsed
 }
 
-module.exports = { CompletionStream, completionStream, parseCompletion, valueOf }
+module.exports = { CompletionStream, completionStream, formatFor, parseCompletion }

@@ -227,7 +227,7 @@ function* key(reader, write, dialect, depth) {
 }
 
 function* word(reader, write, dialect) {
-  const source = (yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800<]/y : /[\w.+-]/y)).trim()
+  const source = (yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]/y : /[\w.+-]/y)).trim()
   if (Object.hasOwn(dialect.words, source)) write(dialect.words[source])
   else if (/^[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(source)) write(numberText(source.replaceAll('_', '')))
   else if (dialect.bare && source !== '') write(JSON.stringify(source))

@@ -1,0 +1,82 @@
+// Each format: answers as their models write them, as text and as ids, in chunks of any size.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { formats, parseCompletion } from '@tokenlane/completions'
+
+import { generator } from '../../../__test__/support/random.mjs'
+import { createId, cut, joined, read, streamed, tokenizerWith, tokensOf } from './support.mjs'
+
+const ANSWERS = read('answers')
+const seen = ({ message }) => [
+  message.content,
+  message.reasoning_content ?? null,
+  (message.tool_calls ?? []).map(({ function: call }) => [call.name, JSON.parse(call.arguments)]),
+]
+
+test('every format has answers', () => {
+  assert.deepEqual(Object.keys(ANSWERS).sort(), [...formats].sort())
+})
+
+for (const [format, answers] of Object.entries(ANSWERS))
+  test(`${format}: an answer is its message, as text and as ids`, () => {
+    for (const [text, content, reasoning, calls] of answers) {
+      const expected = [content, reasoning, calls]
+      assert.deepEqual(seen(parseCompletion(undefined, text, { format })), expected, text)
+      const tokenizer = tokenizerWith(tokensOf(text))
+      const ids = tokenizer.encode(text, { addSpecialTokens: false, specialTokens: 'parse' }).ids
+      const ofIds = parseCompletion(tokenizer, ids, { format })
+      assert.deepEqual(seen(ofIds), expected, text)
+      assert.equal(ofIds.parts.map(({ raw }) => raw).join(''), text)
+    }
+  })
+
+test('events do not depend on how an answer is cut', () => {
+  const next = generator(7)
+  for (const [format, answers] of Object.entries(ANSWERS))
+    for (const [text] of answers) {
+      const tokenizer = tokenizerWith(tokensOf(text))
+      const ids = tokenizer.encode(text, { addSpecialTokens: false, specialTokens: 'parse' }).ids
+      for (const [owner, answer] of [
+        [undefined, text],
+        [tokenizer, ids],
+      ]) {
+        const whole = joined(streamed(owner, [answer], { format }).events)
+        for (const size of [1, 2, 3, next]) assert.deepEqual(joined(streamed(owner, cut(answer, size), { format }).events), whole)
+      }
+    }
+})
+
+test('ids come before text: a marker that is written as ordinary text is text', () => {
+  const tokenizer = tokenizerWith(['<tool_call>', '</tool_call>', '<think>', '</think>'])
+  const call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+  const ordinary = [...call].flatMap((one) => [...tokenizer.encode(one, { addSpecialTokens: false }).ids])
+  const control = tokenizer.encode(call, { addSpecialTokens: false, specialTokens: 'parse' }).ids
+  const { message } = parseCompletion(tokenizer, [...ordinary, ...control], { format: 'hermes', createId })
+  assert.equal(message.content, call)
+  assert.equal(message.tool_calls.length, 1)
+})
+
+test('a marker in a string of arguments is text', () => {
+  const text = '<tool_call>{"name": "f", "arguments": {"a": "</tool_call>", "b": "x"}}</tool_call>'
+  const { message, damage } = parseCompletion(undefined, text, { format: 'hermes' })
+  assert.equal(message.tool_calls[0].function.arguments, '{"a": "</tool_call>", "b": "x"}')
+  assert.deepEqual(damage, [])
+})
+
+test('the first event comes with the id that decides it', () => {
+  const text = 'Hi<tool_call>{"name": "now", "arguments": {"a": "xyz"}}</tool_call>'
+  const { stream, events } = { ...streamed(undefined, [], { format: 'hermes' }), events: [] }
+  assert.equal(stream.message.content, '')
+  let at
+  for (const [format, announced, grows] of [['hermes', '{"name": "now"', '{"a": "x']]) {
+    const found = streamed(undefined, cut(text, 1), { format }).events
+    events.push(...found)
+    at = text.indexOf(announced) + announced.length
+    const upTo = (end) => streamed(undefined, cut(text.slice(0, end), 1), { format }).events.filter(({ type }) => type === 'toolCall')
+    assert.equal(upTo(at)[0].name, 'now')
+    assert.ok(upTo(text.indexOf(grows) + grows.length).some((event) => event.arguments.includes('x')))
+  }
+  assert.equal(events[0].text, 'H')
+})

@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
+import { Tokenizer } from 'tokenlane'
+
 import { parseCompletion } from '@tokenlane/completions'
 
 import { createId, read } from './support.mjs'
@@ -23,5 +25,14 @@ test('what templates write for a message is read as a message that renders as th
     const ids = message.tool_calls?.map(({ id }) => id) ?? []
     const read = parseCompletion(undefined, text, { format, tools, startsIn, createId: (index) => ids[index] })
     assert.deepEqual(read.message, message, template)
+  }
+})
+
+test('openai-harmony reads the same content, reasoning and calls from the same ids', () => {
+  const tokenizer = Tokenizer.forModelSync('gpt-oss-20b')
+  for (const [ids, expected] of read('harmony').cases) {
+    const { message } = parseCompletion(tokenizer, ids, { createId })
+    const calls = (message.tool_calls ?? []).map(({ function: call }) => [call.name, call.arguments])
+    assert.deepEqual([message.content ?? '', message.reasoning_content ?? '', calls], expected)
   }
 })

@@ -1,0 +1,61 @@
+'use strict'
+
+// Streams of clients consist of blocks that begin, grow and end; events of a completion have no
+// ends of texts. A block is `{ type: 'text' | 'reasoning' | 'toolCall', index }`, for a call with its
+// id, name and text so far.
+
+/** The steps of the blocks of a stream: `{ step: 'start' | 'delta' | 'end', block, delta }`. */
+async function* blocksOf(events) {
+  let block
+  let count = 0
+  for await (const event of events) {
+    if (event.type === 'damage') continue
+    if (event.type === 'finish') {
+      if (block !== undefined) yield { step: 'end', block }
+      yield { step: 'finish', reason: event.reason }
+      return
+    }
+    const isSame = block?.type === event.type && block.call === event.index
+    if (!isSame) {
+      if (block !== undefined) yield { step: 'end', block }
+      block = { type: event.type, index: count++, call: event.index, id: event.id, name: event.name, text: '' }
+      yield { step: 'start', block }
+    }
+    const delta = event.text ?? event.arguments
+    block.text += delta
+    if (delta !== '') yield { step: 'delta', block, delta }
+    if (event.isDone) {
+      yield { step: 'end', block }
+      block = undefined
+    }
+  }
+}
+
+/** The events of calls from what clients have of them: an index, and an id and a name at first. */
+class CallEvents {
+  #calls = []
+
+  /** @param {{ id?: string, name?: string }} [named] what the first piece of a call says */
+  event(index, text, { id, name } = {}) {
+    const call = (this.#calls[index] ??= { type: 'toolCall', index, id, name })
+    return { ...call, arguments: text ?? '' }
+  }
+
+  get count() {
+    return this.#calls.length
+  }
+
+  /** The event that ends a call. */
+  end(index) {
+    const call = this.#calls[index]
+    if (call === undefined || call.hasEnded) return []
+    Object.defineProperty(call, 'hasEnded', { value: true })
+    return [{ ...call, arguments: '', isDone: true }]
+  }
+
+  endAll() {
+    return this.#calls.flatMap((_, index) => this.end(index))
+  }
+}
+
+module.exports = { CallEvents, blocksOf }

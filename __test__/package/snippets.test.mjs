@@ -14,8 +14,10 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { tokenizeCorpus } from '@tokenlane/corpus'
+import { addedToken } from '../support/added-token.mjs'
 import { runIn } from '../support/cli.mjs'
 import { bpeValues, gguf } from '../support/gguf.mjs'
+import { nextIdModel } from '../support/onnx.mjs'
 import { tiny } from '../support/tiny.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -31,6 +33,22 @@ const template = ['tokenizer.chat_template', 'text', '{{ messages[0].content }}'
 fs.writeFileSync(path.join(folder, 'model.gguf'), gguf(bpeValues(tiny(), [template])))
 for (const name of ['data', 'model']) fs.mkdirSync(path.join(folder, name))
 fs.writeFileSync(path.join(folder, 'data', 'a.txt'), 'some text\n')
+
+// A model that writes one id after the other, and the tokens of a prompt and an answer in a row.
+const decoder = path.join(folder, 'decoder')
+fs.mkdirSync(decoder)
+const answer = ['<|assistant|>', '<tool_call>', '{"name": "f", ', '"arguments": {}}', '</tool_call>', '<|im_end|>']
+const decoderFile = tiny()
+decoderFile.added_tokens.push(...answer.map((content, i) => addedToken(16 + i, content)))
+const decoderConfig = {
+  eos_token: '<|im_end|>',
+  chat_template: `{% for message in messages %}{{ message.content or '' }}{% for call in message.tool_calls or [] %}<tool_call>
+{{ call.function | tojson }}</tool_call>{% endfor %}<|im_end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}`,
+}
+fs.writeFileSync(path.join(decoder, 'tokenizer.json'), JSON.stringify(decoderFile))
+fs.writeFileSync(path.join(decoder, 'tokenizer_config.json'), JSON.stringify(decoderConfig))
+fs.writeFileSync(path.join(decoder, 'model.onnx'), nextIdModel(16 + answer.length))
+
 await tokenizeCorpus({
   inputs: path.join(folder, 'data'),
   output: path.join(folder, 'train'),
@@ -44,8 +62,20 @@ import fs from 'node:fs'
 import { trainTokenizer } from '@tokenlane/corpus'
 const all = await import(process.env.GIVEN_PACKAGE)
 Object.assign(globalThis, all, {
-  // A page has the files of @tokenlane/web beside it. There is no other server.
-  fetch: async (name) => new Response(fs.readFileSync('node_modules/@tokenlane/web/dist' + name)),
+  // A page has the files of @tokenlane/web beside it, and a gateway a server with completions.
+  fetch: async (name) =>
+    new Response(
+      name.endsWith('/v1/completions')
+        ? ['<|channel|>fin', 'al<|message|>Hello.'].map((text) => 'data: ' + JSON.stringify({ choices: [{ text }] })).join('\\n\\n') + '\\n\\ndata: [DONE]\\n'
+        : fs.readFileSync('node_modules/@tokenlane/web/dist' + name),
+    ),
+  model: {
+    async generate({ streamer }) {
+      const answer = tokenizer.encode('<|channel|>final<|message|>Hello.<|return|>', { specialTokens: 'parse' }).ids
+      for (const ids of [[1n], [...answer].map(BigInt)]) streamer.put([ids])
+      streamer.end()
+    },
+  },
   trainTokenizer,
   database: { async *query() { yield { title: 'A', body: 'some text' } } },
   // The guide of chats is about tokenizers with a template.
@@ -132,7 +162,7 @@ for (const [number, { code, before, name }] of found.entries()) {
     const file = path.join(folder, `block-${number}.mjs`)
     fs.writeFileSync(path.join(folder, 'given.mjs'), GIVEN)
     fs.writeFileSync(file, `import './given.mjs'\n${merged(before, code)}\nprocess.exit(0)\n`)
-    const model = name.startsWith('docs/guide/chats.md') ? 'gpt-oss-20b' : 'gpt-4o'
+    const model = /^docs\/guide\/(chats|running)\.md/.test(name) ? 'gpt-oss-20b' : 'gpt-4o'
     const env = {
       ...process.env,
       GIVEN_MODEL: model,

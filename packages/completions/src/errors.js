@@ -14,4 +14,15 @@ function typeError(name, expected, value) {
   return Object.assign(failure, { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 }
 
-module.exports = { typeError, valueError }
+function unknownOption(name, known) {
+  const failure = new TypeError(`there is no option '${name.slice(0, 40)}': the options are ${known.join(', ')}`)
+  return Object.assign(failure, { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+}
+
+/** Throws for an option that a call does not have. */
+function checkNames(options, known) {
+  if (typeof options !== 'object' || options === null) throw typeError('options', 'an object', options)
+  for (const name of Object.keys(options)) if (!known.includes(name)) throw unknownOption(name, known)
+}
+
+module.exports = { checkNames, typeError, valueError }

@@ -4,14 +4,13 @@ const { Engine } = require('./engine.js')
 const { IdInput, TextInput } = require('./input.js')
 const { choose, controlsOf, startOf } = require('./choice.js')
 const { compile, formatOf } = require('./formats.js')
-const { typeError, valueError } = require('./errors.js')
+const { checkNames, typeError, valueError } = require('./errors.js')
 
 const OPTIONS = ['format', 'tools', 'startsIn', 'createId', 'checkArguments']
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 
 function checkOptions(options) {
-  if (typeof options !== 'object' || options === null) throw typeError('options', 'an object', options)
-  for (const name of Object.keys(options)) if (!OPTIONS.includes(name)) throw valueError('an option', `one of ${OPTIONS.join(', ')}`, name)
+  checkNames(options, OPTIONS)
   const { startsIn, createId, checkArguments = false } = options
   if (startsIn !== undefined && startsIn !== 'text' && startsIn !== 'reasoning')
     throw valueError('startsIn', "'text' or 'reasoning'", startsIn)
@@ -59,7 +58,8 @@ class CompletionStream {
     return this.#read(this.#input.push(textOrIds))
   }
 
-  end({ finishReason } = {}) {
+  end(options = {}) {
+    checkNames(options, ['finishReason'])
     if (this.#hasEnded) return []
     this.#start('')
     this.#hasEnded = true
@@ -67,7 +67,8 @@ class CompletionStream {
     engine.hasEnded = true
     const events = this.#read(this.#input.end())
     engine.begin('text')
-    this.finishReason = finishReason ?? (engine.isCut ? 'length' : engine.calls.length > 0 ? 'tool_calls' : 'stop')
+    this.finishReason =
+      options.finishReason ?? (engine.isCut ? 'length' : engine.calls.length > 0 ? 'tool_calls' : 'stop')
     events.push({ type: 'finish', reason: this.finishReason })
     return events
   }

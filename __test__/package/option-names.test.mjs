@@ -49,7 +49,9 @@ const FIRST = {
 }
 
 const PACKAGES = { corpus, requests, completions }
-const FILES = ['', ...Object.keys(PACKAGES).map((name) => `packages/${name}/`)].map((name) => `${root}${name}index.d.ts`)
+const FILES = ['', ...Object.keys(PACKAGES).map((name) => `packages/${name}/`)].map(
+  (name) => `${root}${name}index.d.ts`,
+)
 const program = ts.createProgram(FILES, {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2022,

@@ -1,6 +1,6 @@
 /**
- * What a model wrote, as ids or text, as a message of chat completions: reasoning, content and calls
- * of tools, at once or while it is written.
+ * What a model wrote, as ids or text, as a message of chat completions: reasoning, content and
+ * calls of tools, at once or while it is written.
  *
  * ```js
  * import { parseCompletion } from '@tokenlane/completions'
@@ -92,7 +92,7 @@ export interface CompletionMessage {
  *
  * | `kind` | |
  * |---|---|
- * | `arguments` | they are no JSON, or are cut: `arguments` of the call has what was read |
+ * | `arguments` | they are no JSON object, or are cut: `arguments` of the call has what was read |
  * | `call` | a section of calls that has none; its text is content, with the markers |
  * | `tool` | a call of a tool that `tools` does not have |
  * | `schema` | arguments do not match the schema of the tool: `problems` |
@@ -236,8 +236,8 @@ export type AiSdkPart =
     }
 
 /**
- * Events as chunks of OpenAI's chat completions, without usage. Reasoning is `reasoning_content`, as
- * other servers have it.
+ * Events as chunks of OpenAI's chat completions, without usage. Reasoning is `reasoning_content`,
+ * as other servers have it.
  */
 export function toOpenAi(
   events: CompletionSource<CompletionEvent>,

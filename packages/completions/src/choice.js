@@ -73,9 +73,10 @@ function choose(tokenizer) {
   return kept(CHOICES, tokenizer, () => byTemplate(tokenizer))
 }
 
-/** The format, and the tokens by which the template ends an answer that the format does not know. */
+/** The format, and the tokens that it does not know by which the template ends an answer. */
 function byTemplate(tokenizer) {
-  if (tokenizer[Symbol.for('tokenlane.chatFormat')]?.kind === 'harmony') return { format: FORMATS.get('harmony'), ends: [] }
+  if (tokenizer[Symbol.for('tokenlane.chatFormat')]?.kind === 'harmony')
+    return { format: FORMATS.get('harmony'), ends: [] }
   const ends = endsOf(tokenizer)
   for (const content of [null, ''])
     for (const values of [VALUES, JSON.stringify(VALUES)]) {
@@ -107,8 +108,12 @@ function isRead(format, ends, text) {
   engine.answer('text').next()
   const [call, ...others] = engine.calls
   if (call === undefined || others.length > 0 || engine.totals.text.trim() !== '') return false
-  const isClean = engine.damage.every(({ kind }) => ['unopened', 'unclosed', 'trailing', 'header', 'marker'].includes(kind))
-  return isClean && call.name === NAME && call.arguments.replace(/\s/g, '') === JSON.stringify(VALUES).replace(/\s/g, '')
+  const isClean = engine.damage.every(({ kind }) =>
+    ['unopened', 'unclosed', 'trailing', 'header', 'marker'].includes(kind),
+  )
+  return (
+    isClean && call.name === NAME && call.arguments.replace(/\s/g, '') === JSON.stringify(VALUES).replace(/\s/g, '')
+  )
 }
 
 /** Whether the prompt of the template ends in reasoning. */

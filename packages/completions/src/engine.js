@@ -29,15 +29,15 @@ class Engine extends Reader {
   sinks = { text: { lead: false, held: '' }, reasoning: { lead: false, held: '' } }
   sink = 'text'
   totals = { text: '', reasoning: '' }
-  /** What ended the answer: 'stop' after its last marker; whether it ends within something. */
-  finish = undefined
+  /** Whether the answer ends within reasoning or a call. */
   isCut = false
   /** Whether the last section was text, so that its closing marker is text too. */
   hasFailed = false
 
   /**
    * @param {import('./formats.js').Compiled} format
-   * @param {{ tools?: Map<string, object>, createId: (index: number) => string, checkArguments?: boolean }} options
+   * @param {{ tools?: Map<string, any>, createId: Function, checkArguments?: boolean }} options
+   * `tools` has the schemas of arguments by the names of tools
    */
   constructor(format, options) {
     super(format.controls)
@@ -99,7 +99,6 @@ class Engine extends Reader {
     this.open('text', true)
     call.isAnnounced = true
     call.index = this.calls.length
-    call.part = this.parts.length
     call.id ??= this.options.createId(call.index)
     this.calls.push(call)
     this.events.push({ type: 'toolCall', index: call.index, id: call.id, name: call.name, arguments: call.arguments })
@@ -121,7 +120,8 @@ class Engine extends Reader {
     if (call.arguments === '' && isWhole) this.argue('{}')
     this.call = undefined
     const parsed = valueOf(call.arguments)
-    if (!isWhole || parsed === undefined) this.hurt('arguments', { call: call.index })
+    if (!isWhole || typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+      this.hurt('arguments', { call: call.index })
     else if (this.options.checkArguments) {
       const problems = problemsOf(parsed, this.tools?.get(call.name))
       if (problems.length > 0) this.hurt('schema', { call: call.index, problems })
@@ -137,8 +137,7 @@ class Engine extends Reader {
     this.part = { type, raw: this.parts.at(-1)?.type === type ? this.parts.pop().raw + raw : raw }
     if (!section.isGuess) this.hurt('call')
     this.write(raw)
-    this.hasFailed = true
-    return false
+    this.hasFailed = !section.isGuess
   }
 
   /** Skips up to the end of a section whose last call is damaged. */
@@ -495,7 +494,7 @@ class Engine extends Reader {
 
   /** A closing marker without an opening one. */
   stray(marker, { kind }) {
-    if (this.hasFailed) {
+    if (this.hasFailed && kind === 'callsEnd') {
       this.hasFailed = false
       this.write(this.take(marker.length))
       return
@@ -545,7 +544,6 @@ class Engine extends Reader {
     if (marker === undefined) return
     this.begin('syntax')
     this.take(marker.length)
-    this.finish = 'stop'
     let hasText = false
     yield* this.until(this.format.none, (text) => (hasText ||= text.trim() !== ''))
     if (hasText) this.hurt('trailing')
@@ -571,7 +569,6 @@ class Engine extends Reader {
       if (marker === undefined) return
       if (messages.ends.list.includes(marker)) this.take(marker.length)
       else this.hurt('unclosed')
-      this.finish = messages.last.list.includes(marker) ? 'stop' : undefined
     }
   }
 

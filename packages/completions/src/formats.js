@@ -32,8 +32,8 @@ function markersOf(value) {
 }
 
 /**
- * A format for a tokenizer. `control` says what a token is: `{ id, isSpecial }` for a control token,
- * undefined for a text; without it, all markers are text.
+ * A format for a tokenizer. `control` says what a token is: `{ id, isSpecial }` for a control
+ * token, undefined for a text; without it, all markers are text.
  */
 function compile(format, control, eos = []) {
   const controls = []
@@ -58,7 +58,13 @@ function compile(format, control, eos = []) {
   const role = (kind, markers, section) => {
     for (const marker of markers.map(mark)) if (!roles.has(marker)) roles.set(marker, { kind, section })
   }
-  const tools = { mark, set, end, hardMarks, opens: (format.calls ?? []).flatMap((calls) => (calls.guess ? [] : calls.open)) }
+  const tools = {
+    mark,
+    set,
+    end,
+    hardMarks,
+    opens: (format.calls ?? []).flatMap((calls) => (calls.guess ? [] : calls.open)),
+  }
   role('end', end)
   for (const calls of format.calls ?? []) {
     const section = sectionOf(calls, tools)
@@ -93,11 +99,10 @@ function compile(format, control, eos = []) {
   }
 }
 
-function messagesOf({ start, channel, constrain, message, ends, last }, set, mark) {
+function messagesOf({ start, channel, constrain, message, ends }, set, mark) {
   return {
     message: mark(message),
     ends: set(ends),
-    last: set(last),
     inHeader: set(start, channel, constrain, message, ends),
     inMessage: set(start, ends),
   }
@@ -127,7 +132,9 @@ function sectionOf(calls, tools) {
     header: calls.header ?? HEADER,
     filler: calls.filler ?? SPACES,
     dialect: calls.dialect && dialectOf(calls.dialect, mark),
-    ifJson: calls.ifJson && sectionOf({ ...calls, begin: undefined, body: 'json', ...calls.ifJson, ifJson: undefined }, tools),
+    ifJson:
+      calls.ifJson &&
+      sectionOf({ ...calls, begin: undefined, body: 'json', ...calls.ifJson, ifJson: undefined }, tools),
     parameters: parameters && parametersOf(parameters, set, callEnd, hard),
     inCall: parameters && set(parameters.open, callEnd, outside, begin ?? []),
     afterValue: parameters && set(parameters.open, callEnd, outside),

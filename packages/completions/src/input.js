@@ -28,11 +28,11 @@ class IdInput {
   #marks
   #controls
 
-  /** @param {{ ids: Map<number, string>, controls: string[] }} format */
-  constructor(tokenizer, { ids, controls }) {
+  /** @param {import('./formats.js').Compiled} format */
+  constructor(tokenizer, format) {
     this.#stream = tokenizer.decodeStream({ skipSpecialTokens: false })
-    this.#marks = ids
-    this.#controls = controls
+    this.#marks = format.ids
+    this.#controls = format.controls
   }
 
   push(ids) {

@@ -23,7 +23,8 @@ function typesOf(schema) {
     const types = choices.map((choice) => typesOf(choice))
     return types.includes(undefined) ? undefined : types.flat()
   }
-  if (Array.isArray(schema?.enum)) return schema.enum.every((value) => typeof value === 'string') ? ['string'] : undefined
+  if (Array.isArray(schema?.enum))
+    return schema.enum.every((value) => typeof value === 'string') ? ['string'] : undefined
   return undefined
 }
 
@@ -45,7 +46,8 @@ function valueText(text, types) {
 }
 
 const isOf = (type, source) =>
-  isJson(source) && (type === 'object' ? source[0] === '{' : type === 'array' ? source[0] === '[' : !/^["[{]/.test(source))
+  isJson(source) &&
+  (type === 'object' ? source[0] === '{' : type === 'array' ? source[0] === '[' : !/^["[{]/.test(source))
 
 function isJson(source) {
   try {

@@ -23,7 +23,7 @@ class Markers {
     this.prefixes = new Set(this.list.flatMap((marker) => [...marker].map((_, i) => marker.slice(0, i))))
   }
 
-  /** Where a marker may have begun that the end of the text cuts; the length of the text if none. */
+  /** Where a marker may begin that the end of the text cuts; the length of the text if none. */
   openFrom(text, from) {
     for (let i = Math.max(from, text.length - this.longest + 1); i < text.length; i++)
       if (this.starts.has(text.charCodeAt(i)) && this.prefixes.has(text.slice(i))) return i

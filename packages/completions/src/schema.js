@@ -21,7 +21,8 @@ const same = (a, b) => JSON.stringify(a) === JSON.stringify(b)
 function problemsOf(value, schema, place = 'arguments', depth = 0) {
   if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return []
   const types = [schema.type ?? []].flat().filter((type) => Object.hasOwn(TYPES, type))
-  if (types.length > 0 && !types.some((type) => TYPES[type](value))) return [`${place} is not of type ${types.join(' or ')}`]
+  if (types.length > 0 && !types.some((type) => TYPES[type](value)))
+    return [`${place} is not of type ${types.join(' or ')}`]
   const problems = []
   if (Array.isArray(schema.enum) && !schema.enum.some((choice) => same(choice, value)))
     problems.push(`${place} is none of the values that are allowed`)
@@ -40,7 +41,8 @@ function membersOf(value, schema, place, depth) {
   const required = Array.isArray(schema.required) ? schema.required : []
   const problems = required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${place}.${name} is missing`)
   for (const [name, member] of Object.entries(value)) {
-    if (Object.hasOwn(properties, name)) problems.push(...problemsOf(member, properties[name], `${place}.${name}`, depth + 1))
+    if (Object.hasOwn(properties, name))
+      problems.push(...problemsOf(member, properties[name], `${place}.${name}`, depth + 1))
     else if (schema.additionalProperties === false) problems.push(`${place}.${name} is not known`)
   }
   return problems

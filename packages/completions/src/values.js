@@ -58,7 +58,9 @@ function* json(reader, write, { stops, hard }) {
 
 /** Whether a stop is at a place, or may be when more arrives. */
 const mayStart = ({ list }, { text, hasEnded }, at) =>
-  list.some((marker) => text.startsWith(marker, at) || (!hasEnded && marker.startsWith(text.slice(at, at + marker.length))))
+  list.some(
+    (marker) => text.startsWith(marker, at) || (!hasEnded && marker.startsWith(text.slice(at, at + marker.length))),
+  )
 
 function pass(reader, write, at, isDone) {
   if (at > reader.at) write(reader.take(at - reader.at))
@@ -165,7 +167,8 @@ function* list(reader, write, dialect, depth) {
   write('[')
   for (let count = 0; ; count++) {
     const next = yield* separated(reader, write, close, count)
-    if (next !== undefined) return next && (write(']'), true)
+    if (next === true) write(']')
+    if (next !== undefined) return next
     if (!(yield* literal(reader, write, dialect, depth + 1))) return false
   }
 }
@@ -196,7 +199,8 @@ function* object(reader, write, dialect, depth) {
     if (next === true) write(count === 0 ? '{}' : isSet ? ']' : '}')
     if (next !== undefined) return next
     const writeKey = count === 0 ? (text) => (first += text) : write
-    if (!(yield* isSet ? literal(reader, writeKey, dialect, depth + 1) : key(reader, writeKey, dialect, depth))) return false
+    if (!(yield* isSet ? literal(reader, writeKey, dialect, depth + 1) : key(reader, writeKey, dialect, depth)))
+      return false
     yield* reader.skip(SPACE)
     const after = yield* reader.peek()
     if (count === 0) {

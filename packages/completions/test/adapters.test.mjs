@@ -12,7 +12,17 @@ import * as completions from '@tokenlane/completions'
 
 import { createId, cut, joined, streamed } from './support.mjs'
 
-const { completionStream, fromAiSdk, fromLangChain, fromOpenAi, fromResponses, toAiSdk, toLangChain, toOpenAi, toResponses } = completions
+const {
+  completionStream,
+  fromAiSdk,
+  fromLangChain,
+  fromOpenAi,
+  fromResponses,
+  toAiSdk,
+  toLangChain,
+  toOpenAi,
+  toResponses,
+} = completions
 
 const ANSWER =
   '<think>\nhm\n</think>\n\nLet me.\n<tool_call>\n{"name": "f", "arguments": {"a": "x", "b": [1]}}\n</tool_call>\n<tool_call>\n{"name": "g", "arguments": {}}\n</tool_call>'
@@ -48,7 +58,9 @@ test('ai: streamText reads reasoning, text and calls', async () => {
       return { stream: ReadableStream.from(toAiSdk(events())) }
     },
   }
-  const tools = Object.fromEntries(['f', 'g'].map((name) => [name, tool({ inputSchema: jsonSchema({ type: 'object' }) })]))
+  const tools = Object.fromEntries(
+    ['f', 'g'].map((name) => [name, tool({ inputSchema: jsonSchema({ type: 'object' }) })]),
+  )
   const result = streamText({ model, tools, prompt: 'A question', onError: ({ error }) => assert.fail(error) })
   assert.equal(await result.text, 'Let me.')
   assert.equal(await result.reasoningText, 'hm')
@@ -61,7 +73,9 @@ test('ai: streamText reads reasoning, text and calls', async () => {
 })
 
 test('openai: a stream of chat completions is the message', async () => {
-  const { choices } = await ChatCompletionStream.fromReadableStream(readable(toOpenAi(events(), { model: 'm' }))).finalChatCompletion()
+  const { choices } = await ChatCompletionStream.fromReadableStream(
+    readable(toOpenAi(events(), { model: 'm' })),
+  ).finalChatCompletion()
   const [{ message, finish_reason: reason }] = choices
   assert.equal(message.content, 'Let me.')
   assert.deepEqual(
@@ -72,7 +86,9 @@ test('openai: a stream of chat completions is the message', async () => {
 })
 
 test('openai: a stream of Responses is the items of the message', async () => {
-  const { output, status } = await ResponseStream.fromReadableStream(readable(toResponses(events(), { model: 'm' }))).finalResponse()
+  const { output, status } = await ResponseStream.fromReadableStream(
+    readable(toResponses(events(), { model: 'm' })),
+  ).finalResponse()
   const [reasoning, message, ...calls] = output
   assert.equal(reasoning.content[0].text, 'hm')
   assert.equal(message.content[0].text, 'Let me.')

@@ -25,7 +25,8 @@ test('a cut at every place says that the answer was cut, or reads what there is'
       const { parts, message, finishReason } = parseCompletion(undefined, text.slice(0, end), { format })
       assert.equal(parts.map(({ raw }) => raw).join(''), text.slice(0, end))
       for (const call of message.tool_calls ?? [])
-        if (finishReason !== 'length') assert.doesNotThrow(() => JSON.parse(call.function.arguments), text.slice(0, end))
+        if (finishReason !== 'length')
+          assert.doesNotThrow(() => JSON.parse(call.function.arguments), text.slice(0, end))
     }
 })
 
@@ -33,14 +34,21 @@ const of = (text, options) => parseCompletion(undefined, text, { format: 'hermes
 const kinds = (parsed) => parsed.damage.map(({ kind }) => kind)
 
 test('damage says what is wrong, and where', () => {
-  const tools = [{ type: 'function', function: { name: 'f', parameters: { properties: { a: { type: 'integer' } }, required: ['a'] } } }]
+  const tools = [
+    {
+      type: 'function',
+      function: { name: 'f', parameters: { properties: { a: { type: 'integer' } }, required: ['a'] } },
+    },
+  ]
   const call = (name, values) => `<tool_call>{"name": "${name}", "arguments": ${values}}</tool_call>`
   assert.deepEqual(of(call('f', '{"a": 1}'), { tools }).damage, [])
   assert.deepEqual(of(call('g', '{}'), { tools }).damage, [{ kind: 'tool', part: 0, call: 0, name: 'g' }])
   assert.deepEqual(of(call('f', '{"a": "x"}'), { tools, checkArguments: true }).damage, [
     { kind: 'schema', part: 0, call: 0, problems: ['arguments.a is not of type integer'] },
   ])
-  assert.deepEqual(of(call('f', '{"b": 1}'), { tools, checkArguments: true }).damage[0].problems, ['arguments.a is missing'])
+  assert.deepEqual(of(call('f', '{"b": 1}'), { tools, checkArguments: true }).damage[0].problems, [
+    'arguments.a is missing',
+  ])
   assert.deepEqual(kinds(of(call('f', '{"a": 1,, "b" 2}'))), ['arguments'])
   assert.deepEqual(of('a <tool_call>b</tool_call> c').message.content, 'a <tool_call>b</tool_call> c')
   assert.deepEqual(kinds(of('a <tool_call>b</tool_call> c')), ['call'])
@@ -70,7 +78,12 @@ test('what JSON can hide from a reader: depth, escapes, markers that never come'
     ['llama3', '{"name": '.repeat(20_000)],
     ['hermes', '<think>'.repeat(20_000)],
   ])
-    assert.equal(parseCompletion(undefined, open, { format }).parts.map(({ raw }) => raw).join(''), open)
+    assert.equal(
+      parseCompletion(undefined, open, { format })
+        .parts.map(({ raw }) => raw)
+        .join(''),
+      open,
+    )
 })
 
 test('the work grows with the answer, also where nothing is decided for long', () => {
@@ -92,7 +105,9 @@ test('the work grows with the answer, also where nothing is decided for long', (
 test('wrong arguments of the calls are refused', () => {
   const code = 'ERR_TOKENLANE_ARGUMENT_VALUE'
   assert.throws(() => parseCompletion(undefined, '', { format: 'nothing' }), { code })
-  assert.throws(() => parseCompletion(undefined, '', { format: 'hermes', other: 1 }), { code: 'ERR_TOKENLANE_UNKNOWN_OPTION' })
+  assert.throws(() => parseCompletion(undefined, '', { format: 'hermes', other: 1 }), {
+    code: 'ERR_TOKENLANE_UNKNOWN_OPTION',
+  })
   assert.throws(() => parseCompletion(undefined, '', {}), { code })
   assert.throws(() => parseCompletion(undefined, [1], { format: 'hermes' }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
   const stream = completionStream(undefined, { format: 'hermes' })

@@ -43,7 +43,8 @@ test('events do not depend on how an answer is cut', () => {
         [tokenizer, ids],
       ]) {
         const whole = joined(streamed(owner, [answer], { format }).events)
-        for (const size of [1, 2, 3, next]) assert.deepEqual(joined(streamed(owner, cut(answer, size), { format }).events), whole)
+        for (const size of [1, 2, 3, next])
+          assert.deepEqual(joined(streamed(owner, cut(answer, size), { format }).events), whole)
       }
     }
 })
@@ -74,7 +75,8 @@ test('the first event comes with the id that decides it', () => {
     const found = streamed(undefined, cut(text, 1), { format }).events
     events.push(...found)
     at = text.indexOf(announced) + announced.length
-    const upTo = (end) => streamed(undefined, cut(text.slice(0, end), 1), { format }).events.filter(({ type }) => type === 'toolCall')
+    const upTo = (end) =>
+      streamed(undefined, cut(text.slice(0, end), 1), { format }).events.filter(({ type }) => type === 'toolCall')
     assert.equal(upTo(at)[0].name, 'now')
     assert.ok(upTo(text.indexOf(grows) + grows.length).some((event) => event.arguments.includes('x')))
   }

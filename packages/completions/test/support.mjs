@@ -49,7 +49,9 @@ export function tokenizerWith(tokens, options) {
   const tokenizer = Tokenizer.fromFileSync(CHAT, options)
   const addedTokens = tokens.filter((token) => tokenizer.tokenToId(token) === undefined)
   // Tags of tools are no special tokens in Qwen's and other tokenizers.
-  return tokenizer.with({ addedTokens: addedTokens.map((content) => ({ content, special: !/^<\/?[a-z]/.test(content) })) })
+  return tokenizer.with({
+    addedTokens: addedTokens.map((content) => ({ content, special: !/^<\/?[a-z]/.test(content) })),
+  })
 }
 
 /** What looks like a control token in an answer. */

@@ -31,7 +31,23 @@ const { positionals, values } = parseArgs({
 const FILE = new URL('../../../__test__/testdata/chat/tokenizer.json', import.meta.url)
 const CONFIG = { bos_token: '<s>', eos_token: '</s>', pad_token: '<pad>', unk_token: '<unk>' }
 const TOKEN = /<[^<>\s'"{}%]*>|\[[A-Z_]+\]|◁[^▷]*▷/g
-const STRINGS = ['Paris', 'a "b" \\ c', "it's", 'x\ny', '  ', '', '東京 😀', '{"a": [1]}', 'true', '12', '</tool_call>', '<think>', '<|im_end|>', '[TOOL_CALLS]x', '<b>&amp;</b>']
+const STRINGS = [
+  'Paris',
+  'a "b" \\ c',
+  "it's",
+  'x\ny',
+  '  ',
+  '',
+  '東京 😀',
+  '{"a": [1]}',
+  'true',
+  '12',
+  '</tool_call>',
+  '<think>',
+  '<|im_end|>',
+  '[TOOL_CALLS]x',
+  '<b>&amp;</b>',
+]
 const TEXTS = ['Let me see.', 'Ω and ü.', 'One.\n\nTwo.', 'It is "so".', 'A list: [1, 2]', 'f(x) = {y}']
 const QUESTION = { role: 'user', content: 'A question' }
 
@@ -58,14 +74,21 @@ const MAKERS = {
   more: () => ({ a: pick(STRINGS), b: [1, null] }),
 }
 const NAMES = ['get_weather', 'now', 'find_it']
-const TOOLS = NAMES.map((name) => ({ type: 'function', function: { name, description: 'A tool.', parameters: SCHEMA } }))
+const TOOLS = NAMES.map((name) => ({
+  type: 'function',
+  function: { name, description: 'A tool.', parameters: SCHEMA },
+}))
 
 function answer(count) {
   const calls = Array.from({ length: count }, (_, i) => {
     const names = Object.keys(MAKERS).filter(() => rng(2) === 0)
     const id = `functions.${pick(NAMES)}:${i}`
     const name = id.slice(10, -2)
-    return { id, type: 'function', function: { name, arguments: Object.fromEntries(names.map((key) => [key, MAKERS[key]()])) } }
+    return {
+      id,
+      type: 'function',
+      function: { name, arguments: Object.fromEntries(names.map((key) => [key, MAKERS[key]()])) },
+    }
   })
   const message = { role: 'assistant', content: rng(2) === 0 || count === 0 ? pick(TEXTS) : '' }
   if (rng(2) === 0) message.reasoning_content = pick(TEXTS)
@@ -89,7 +112,11 @@ function styled(message, style) {
     const id = style.id === undefined ? call.id : style.id(i)
     return { ...call, id, function: { ...call.function, arguments: style.isText ? JSON.stringify(value) : value } }
   })
-  return { ...message, content: message.content === '' || message.content === null ? style.empty : message.content, tool_calls }
+  return {
+    ...message,
+    content: message.content === '' || message.content === null ? style.empty : message.content,
+    tool_calls,
+  }
 }
 
 function tried(work) {
@@ -131,11 +158,19 @@ function isWritten(tokenizer, style) {
 let [answers, same, judged] = [0, 0, 0]
 const recorded = []
 for (const folder of positionals)
-  for (const name of fs.readdirSync(folder).filter((file) => file.endsWith('.jinja')).sort()) {
+  for (const name of fs
+    .readdirSync(folder)
+    .filter((file) => file.endsWith('.jinja'))
+    .sort()) {
     const source = fs.readFileSync(path.join(folder, name), 'utf8')
     const base = Tokenizer.fromFileSync(FILE, { chatTemplate: source, config: CONFIG })
     const addedTokens = [...new Set(source.match(TOKEN))].filter((token) => base.tokenToId(token) === undefined)
-    const tokenizer = base.with({ addedTokens: addedTokens.map((content) => ({ content, special: !/^<\/?(tool|think|arg|func|param)/.test(content) })) })
+    const tokenizer = base.with({
+      addedTokens: addedTokens.map((content) => ({
+        content,
+        special: !/^<\/?(tool|think|arg|func|param)/.test(content),
+      })),
+    })
     const style = STYLES.find((one) => isWritten(tokenizer, one))
     if (style === undefined) {
       console.log(`${name}: writes no calls`)
@@ -155,27 +190,48 @@ for (const folder of positionals)
       const startsIn = /(<think>|<\|channel>thought|<\|START_THINKING\|>)\s*$/.test(shared) ? 'reasoning' : 'text'
       let reason
       for (const input of [first.text, first.ids]) {
-        const read = parseCompletion(tokenizer, input, { tools: TOOLS, startsIn, createId: (index) => message.tool_calls?.[index]?.id ?? 'id' })
+        const read = parseCompletion(tokenizer, input, {
+          tools: TOOLS,
+          startsIn,
+          createId: (index) => message.tool_calls?.[index]?.id ?? 'id',
+        })
         const second = written(tokenizer, styled(read.message, { ...style, id: undefined }), { tools: TOOLS })
         if (read.parts.map(({ raw }) => raw).join('') !== first.text) reason = ['characters are lost', read]
         else if (second?.text !== first.text) reason = [typeof input === 'string' ? 'text' : 'ids', read, second?.text]
         if (reason !== undefined) break
-        const byName = parseCompletion(undefined, first.text, { format, tools: TOOLS, startsIn, createId: (index) => message.tool_calls?.[index]?.id ?? 'id' })
-        if (typeof input === 'string' && format !== 'plain' && isDeepStrictEqual(byName.message, read.message)) kept.push([name, format, startsIn, input, read.message])
+        const byName = parseCompletion(undefined, first.text, {
+          format,
+          tools: TOOLS,
+          startsIn,
+          createId: (index) => message.tool_calls?.[index]?.id ?? 'id',
+        })
+        if (typeof input === 'string' && format !== 'plain' && isDeepStrictEqual(byName.message, read.message))
+          kept.push([name, format, startsIn, input, read.message])
       }
       if (reason === undefined) same++
       else failures.push([message, first.text, ...reason])
     }
-    recorded.push(...kept.filter((one) => one[4].tool_calls !== undefined).slice(0, 2), ...kept.filter((one) => one[4].tool_calls === undefined).slice(0, 1))
+    recorded.push(
+      ...kept.filter((one) => one[4].tool_calls !== undefined).slice(0, 2),
+      ...kept.filter((one) => one[4].tool_calls === undefined).slice(0, 1),
+    )
     if (failures.length === 0) continue
     console.log(`${name} (${format}): ${failures.length} differ`)
     if (!values.show) continue
     const [message, text, kind, read, second] = failures[0]
-    console.log(` given  ${JSON.stringify(message)}\n wrote  ${JSON.stringify(text)}\n read (${kind}) ${JSON.stringify(read.message)}`)
+    console.log(
+      ` given  ${JSON.stringify(message)}\n wrote  ${JSON.stringify(text)}\n read (${kind}) ${JSON.stringify(read.message)}`,
+    )
     console.log(` damage ${JSON.stringify(read.damage)}\n again  ${JSON.stringify(second)}`)
   }
 console.log(`${judged} templates that write calls, ${answers} answers: ${same} come back, ${answers - same} differ`)
 if (values.record !== undefined) {
-  const head = JSON.stringify({ source: 'what chat templates wrote for random messages, by round_trip.mjs', tools: TOOLS })
-  fs.writeFileSync(values.record, `${head.slice(0, -1)},"cases":[\n${recorded.map((one) => JSON.stringify(one)).join(',\n')}\n]}\n`)
+  const head = JSON.stringify({
+    source: 'what chat templates wrote for random messages, by round_trip.mjs',
+    tools: TOOLS,
+  })
+  fs.writeFileSync(
+    values.record,
+    `${head.slice(0, -1)},"cases":[\n${recorded.map((one) => JSON.stringify(one)).join(',\n')}\n]}\n`,
+  )
 }

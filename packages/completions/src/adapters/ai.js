@@ -40,7 +40,8 @@ async function* fromAiSdk(parts) {
   for await (const part of parts) {
     if (part.type === 'text-delta') yield { type: 'text', text: part.delta }
     else if (part.type === 'reasoning-delta') yield { type: 'reasoning', text: part.delta }
-    else if (part.type === 'tool-input-start') yield calls.event(place(part.id), '', { id: part.id, name: part.toolName })
+    else if (part.type === 'tool-input-start')
+      yield calls.event(place(part.id), '', { id: part.id, name: part.toolName })
     else if (part.type === 'tool-input-delta') yield calls.event(place(part.id), part.delta)
     else if (part.type === 'tool-input-end') yield* calls.end(place(part.id))
     else if (part.type === 'tool-call' && !places.has(part.toolCallId)) {

@@ -1,10 +1,15 @@
 'use strict'
 
 // Streams of clients consist of blocks that begin, grow and end; events of a completion have no
-// ends of texts. A block is `{ type: 'text' | 'reasoning' | 'toolCall', index }`, for a call with its
-// id, name and text so far.
+// ends of texts. A block is `{ type: 'text' | 'reasoning' | 'toolCall', index }`, for a call with
+// its id, name and text so far.
 
-/** The steps of the blocks of a stream: `{ step: 'start' | 'delta' | 'end', block, delta }`. */
+/**
+ * The steps of the blocks of a stream: `{ step: 'start' | 'delta' | 'end' | 'finish' }`, with the
+ * block, the text by which it grows, or the reason of the end.
+ *
+ * @returns {AsyncGenerator<{ step: string, block?: any, delta?: string, reason?: string }>}
+ */
 async function* blocksOf(events) {
   let block
   let count = 0
@@ -35,9 +40,13 @@ async function* blocksOf(events) {
 class CallEvents {
   #calls = []
 
-  /** @param {{ id?: string, name?: string }} [named] what the first piece of a call says */
-  event(index, text, { id, name } = {}) {
-    const call = (this.#calls[index] ??= { type: 'toolCall', index, id, name })
+  /**
+   * The id and the name are in the first piece of a call.
+   *
+   * @param {{ id?: string, name?: string }} [first]
+   */
+  event(index, text, first = {}) {
+    const call = (this.#calls[index] ??= { type: 'toolCall', index, id: first.id, name: first.name })
     return { ...call, arguments: text ?? '' }
   }
 

@@ -25,7 +25,12 @@ const textOf = (content) =>
 
 async function* fromLangChain(chunks) {
   const calls = new CallEvents()
-  for await (const { content, additional_kwargs: more, tool_call_chunks: pieces, response_metadata: metadata } of chunks) {
+  for await (const {
+    content,
+    additional_kwargs: more,
+    tool_call_chunks: pieces,
+    response_metadata: metadata,
+  } of chunks) {
     if (more?.reasoning_content) yield { type: 'reasoning', text: more.reasoning_content }
     const text = textOf(content)
     if (text !== '') yield { type: 'text', text }

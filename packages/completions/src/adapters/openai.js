@@ -1,7 +1,7 @@
 'use strict'
 
-// Chunks of OpenAI's chat completions. Reasoning is in `reasoning_content`, as of DeepSeek, vLLM and
-// others; `reasoning` is read too.
+// Chunks of OpenAI's chat completions. Reasoning is in `reasoning_content`, as of DeepSeek, vLLM
+// and others; `reasoning` is read too.
 
 const { CallEvents } = require('./blocks.js')
 
@@ -23,7 +23,9 @@ async function* toOpenAi(events, { model = '', id = 'chatcmpl-0', created = 0 } 
       const { index, name, arguments: text } = event
       const isFirst = !named.has(index)
       named.add(index)
-      const call = isFirst ? { index, id: event.id, type: 'function', function: { name, arguments: text } } : { index, function: { arguments: text } }
+      const call = isFirst
+        ? { index, id: event.id, type: 'function', function: { name, arguments: text } }
+        : { index, function: { arguments: text } }
       yield chunk({ tool_calls: [call] })
     }
   }

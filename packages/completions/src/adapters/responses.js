@@ -20,8 +20,8 @@ const KINDS = {
   },
 }
 
-/** The steps of a text or of reasoning. */
-function textEvents({ step, block, delta }, place, item) {
+/** The events of a step of a text or of reasoning. */
+function textEvents(/** @type {any} */ { step, block, delta }, place, item) {
   const { part, grows } = KINDS[block.type]
   const at = { ...place, content_index: 0 }
   if (step === 'start')
@@ -38,7 +38,7 @@ function textEvents({ step, block, delta }, place, item) {
   ]
 }
 
-function callEvents({ step, block, delta }, place, item) {
+function callEvents(/** @type {any} */ { step, block, delta }, place, item) {
   if (step === 'start') return [{ type: 'response.output_item.added', output_index: block.index, item }]
   const grows = 'response.function_call_arguments'
   if (step === 'delta') return [{ type: `${grows}.delta`, ...place, delta }]
@@ -49,7 +49,8 @@ function callEvents({ step, block, delta }, place, item) {
 }
 
 function itemOf({ type, index, id, name, text }, status) {
-  if (type === 'toolCall') return { type: 'function_call', id: `fc_${index}`, call_id: id, name, arguments: text, status }
+  if (type === 'toolCall')
+    return { type: 'function_call', id: `fc_${index}`, call_id: id, name, arguments: text, status }
   const { prefix, item, part } = KINDS[type]
   return item(`${prefix}_${index}`, status === 'completed' ? [part(text)] : [], status)
 }

@@ -21,7 +21,10 @@ module.exports = {
         open: [PARAMETER],
         separator: ['" string="true">', '" string="false">', '">'],
         close: ['</｜DSML｜parameter>'],
-        types: { '" string="true">': ['string'], '" string="false">': ['object', 'array', 'number', 'boolean', 'null'] },
+        types: {
+          '" string="true">': ['string'],
+          '" string="false">': ['object', 'array', 'number', 'boolean', 'null'],
+        },
       },
       end: ['</｜DSML｜invoke>'],
     },

@@ -12,6 +12,5 @@ module.exports = {
     constrain: '<|constrain|>',
     message: '<|message|>',
     ends: ['<|end|>', '<|call|>', '<|return|>', '<|endoftext|>'],
-    last: ['<|call|>', '<|return|>', '<|endoftext|>'],
   },
 }

@@ -1,7 +1,7 @@
 'use strict'
 
-// The order in which a template is tried with the formats: those that others could be taken for come
-// last.
+// The order in which a template is tried with the formats: those that others could be taken for
+// come last.
 
 module.exports = [
   require('./harmony.js'),

@@ -1,12 +1,10 @@
 'use strict'
 
-// Reasoning between tags, and an answer that is a call if it is one JSON object or an array of them.
-
-
+// Reasoning between tags; an answer that is a JSON object or an array of them can be a call.
 
 module.exports = {
   name: 'plain',
-  end: ["<|im_end|>", "<|endoftext|>", "</s>"],
+  end: ['<|im_end|>', '<|endoftext|>', '</s>'],
   reasoning: require('./think.js'),
   calls: [
     { open: ['{'], guess: 'first', body: 'json' },

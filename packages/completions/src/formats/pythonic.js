@@ -9,7 +9,16 @@ const CALLS = { body: 'python', dialect: PYTHON }
 module.exports = {
   name: 'pythonic',
   also: ['llama3-pythonic', 'llama4-pythonic', 'gemma3', 'olmo3', 'lfm2'],
-  end: ['<|eot_id|>', '<|eom_id|>', '<|eot|>', '<|eom|>', '<|end_of_text|>', '<end_of_turn>', '<|im_end|>', '<|endoftext|>'],
+  end: [
+    '<|eot_id|>',
+    '<|eom_id|>',
+    '<|eot|>',
+    '<|eom|>',
+    '<|end_of_text|>',
+    '<end_of_turn>',
+    '<|im_end|>',
+    '<|endoftext|>',
+  ],
   reasoning: require('./think.js'),
   skip: ['<|python_tag|>', '<|python_start|>', '<|python_end|>'],
   calls: [

@@ -25,8 +25,11 @@ const LINE_ENDS = new Set('\n')
 class Engine extends Reader {
   calls = []
   call = undefined
-  /** Whether line ends are dropped before the next text, and those that may be syntax. */
-  sinks = { text: { lead: false, held: '' }, reasoning: { lead: false, held: '' } }
+  /**
+   * Whether line ends are dropped before the next text, whether some were, and those that may be
+   * syntax.
+   */
+  sinks = { text: { lead: false, isCut: false, held: '' }, reasoning: { lead: false, isCut: false, held: '' } }
   sink = 'text'
   totals = { text: '', reasoning: '' }
   /** Whether the answer ends within reasoning or a call. */
@@ -58,8 +61,11 @@ class Engine extends Reader {
     const trim = this.sink === 'text' ? this.format.trim : LINE_ENDS
     let start = 0
     if (sink.lead) while (start < text.length && LINE_ENDS.has(text[start])) start++
+    if (start > 0) sink.isCut = true
     if (start === text.length) return
-    sink.lead = false
+    // Texts with line ends and a call between them are two lines.
+    if (sink.isCut && this.totals[this.sink] !== '') this.emit('\n')
+    sink.lead = sink.isCut = false
     let end = text.length
     while (end > start && trim.has(text[end - 1])) end--
     if (end > start) {
@@ -78,8 +84,10 @@ class Engine extends Reader {
 
   /** Ends a text or reasoning; line ends before a marker are syntax. */
   close(isBeforeMarker) {
-    const { held } = this.sinks[this.sink]
-    this.sinks[this.sink].held = ''
+    const sink = this.sinks[this.sink]
+    const { held } = sink
+    sink.held = ''
+    if (isBeforeMarker && held !== '') sink.isCut = true
     if (!isBeforeMarker && held !== '') this.emit(held)
   }
 

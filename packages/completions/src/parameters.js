@@ -7,6 +7,7 @@ const { Reader } = require('./reader.js')
 const { PYTHON, dialectOf, literal } = require('./values.js')
 
 const PYTHON_DIALECT = dialectOf(PYTHON, (marker) => marker)
+const PYTHON_WORDS = { True: 'true', False: 'false', None: 'null' }
 const WORDS = { true: 'true', false: 'false', null: 'null', none: 'null' }
 
 /** The types of a parameter by the schema of a tool; undefined if it has none. */
@@ -37,6 +38,7 @@ function valueText(text, types) {
     if (!types.some((type) => type !== 'string' && type !== 'null' && isOf(type, source))) return JSON.stringify(text)
   }
   if (isJson(source)) return source
+  if (types === undefined && Object.hasOwn(PYTHON_WORDS, source)) return PYTHON_WORDS[source]
   if (types !== undefined) {
     const word = WORDS[source.toLowerCase()]
     if (word !== undefined) return word

@@ -20,9 +20,10 @@ module.exports = {
     '<|endoftext|>',
   ],
   reasoning: require('./think.js'),
-  skip: ['<|python_tag|>', '<|python_start|>', '<|python_end|>'],
+  skip: ['<|python_tag|>'],
   calls: [
     { open: ['['], guess: 'first', ...CALLS },
+    { open: ['<|python_start|>'], close: ['<|python_end|>'], ...CALLS },
     { open: ['<function_calls>'], close: ['</function_calls>'], ...CALLS },
     { open: ['<|tool_call_start|>'], close: ['<|tool_call_end|>'], ...CALLS },
     { open: ['```tool_code\n'], close: ['```'], ...CALLS },

@@ -145,8 +145,9 @@ export const formats: readonly string[]
 
 /**
  * The name of the format of a tokenizer: the first by which an answer that its chat template writes
- * is read as the message that it was written for; `'plain'`, reasoning between tags and calls in
- * JSON, if there is none.
+ * is read as the message that it was written for. The `response_template` of the repository comes
+ * first, if its patterns are texts with a name, a key or a value between them; then the name is
+ * `'response_template'`. Without any, it is `'plain'`: reasoning between tags, and calls in JSON.
  */
 export function formatFor(tokenizer: CompletionTokenizer): string
 

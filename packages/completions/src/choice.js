@@ -6,6 +6,7 @@
 const { Engine } = require('./engine.js')
 const { FORMATS, TOKENS, compile, markersOf } = require('./formats.js')
 const { valueError } = require('./errors.js')
+const { formatOfTemplate } = require('./response-template.js')
 
 const QUESTION = { role: 'user', content: 'A question' }
 const NAME = 'probe_tool'
@@ -78,18 +79,20 @@ function byTemplate(tokenizer) {
   if (tokenizer[Symbol.for('tokenlane.chatFormat')]?.kind === 'harmony')
     return { format: FORMATS.get('harmony'), ends: [] }
   const ends = endsOf(tokenizer)
+  const own = formatOfTemplate(tokenizer[Symbol.for('tokenlane.responseTemplate')])
+  const formats = own === undefined ? [...FORMATS.values()] : [own, ...FORMATS.values()]
   for (const content of [null, ''])
     for (const values of [VALUES, JSON.stringify(VALUES)]) {
       const call = { id: 'abcdefghi', type: 'function', function: { name: NAME, arguments: values } }
       const text = answerOf(tokenizer, { role: 'assistant', content, tool_calls: [call] }, { tools: [TOOL] })
       if (!text?.includes(NAME)) continue
-      for (const format of FORMATS.values()) {
+      for (const format of formats) {
         const known = markersOf(format)
         const others = ends.filter((end) => !known.some((marker) => marker.includes(end)))
         if (isRead(format, others, text)) return { format, ends: others }
       }
     }
-  return { format: FORMATS.get('plain'), ends }
+  return { format: own ?? FORMATS.get('plain'), ends }
 }
 
 /** The tokens after the content of an answer. */

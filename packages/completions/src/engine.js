@@ -383,6 +383,7 @@ class Engine extends Reader {
       }
       // A marker of a value that is followed by text is text.
       this.take(marker.length)
+      if (afterValue === undefined) break
       let space = ''
       while (/\s/.test(yield* this.peek())) space += this.take(1)
       if ((yield* this.peek()) === '' || (yield* this.match(afterValue)) !== undefined) break

@@ -11,6 +11,8 @@ const ALIASES = new Map([...FORMATS.values()].flatMap(({ name, also = [] }) => a
 
 /** What looks like a control token in a marker. */
 const TOKENS = /<[^<>\s]*>|\[[A-Z_]+\]|◁[^▷]*▷|｜[^｜<>]+｜/g
+/** The number of surrogates that stand for control tokens. */
+const MAX_CONTROLS = 512
 const NAME_KEYS = ['name']
 const ARGUMENT_KEYS = ['arguments', 'parameters']
 const SPACES = /^\s*$/
@@ -43,7 +45,7 @@ function compile(format, control, eos = []) {
     for (const marker of [...markersOf(format), ...eos])
       for (const [token] of marker.matchAll(TOKENS)) {
         if (places.has(token)) continue
-        const found = control(token)
+        const found = controls.length < MAX_CONTROLS ? control(token) : undefined
         if (found === undefined) continue
         const mark = `\ud800${String.fromCharCode(0xda00 + controls.length)}`
         places.set(token, mark)
@@ -137,7 +139,8 @@ function sectionOf(calls, tools) {
       sectionOf({ ...calls, begin: undefined, body: 'json', ...calls.ifJson, ifJson: undefined }, tools),
     parameters: parameters && parametersOf(parameters, set, callEnd, hard),
     inCall: parameters && set(parameters.open, callEnd, outside, begin ?? []),
-    afterValue: parameters && set(parameters.open, callEnd, outside),
+    // What follows the end of a value. Where a call has no end of its own, anything can.
+    afterValue: parameters && callEnd.length > 0 ? set(parameters.open, callEnd, outside) : undefined,
   }
 }
 

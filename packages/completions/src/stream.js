@@ -101,8 +101,7 @@ class CompletionStream {
     const tokenizer = this.#tokenizer
     const isText = typeof first === 'string'
     if (!isText && tokenizer === undefined) throw typeError('tokenizer', 'one of tokenlane, for ids', tokenizer)
-    const { format, ends = [] } =
-      name === undefined ? choose(tokenizer) : { format: typeof name === 'string' ? formatOf(name) : name }
+    const { format, ends = [] } = name === undefined ? choose(tokenizer) : { format: formatOf(name) }
     const compiled = compiledOf(tokenizer, format, ends, isText)
     this.#input = isText ? new TextInput() : new IdInput(tokenizer, compiled)
     this.#engine = new Engine(compiled, { tools, checkArguments, createId: createId ?? (() => newId(format.idLength)) })

@@ -66,7 +66,7 @@ function* casesOf(body) {
     let literal = call.slice(2)
     if (call[1] !== undefined) {
       const named = [
-        ...body.slice(0, call.index).matchAll(new RegExp(String.raw`let ${call[1]} = (?:${LITERAL});`, 'g')),
+        ...body.slice(0, call.index).matchAll(new RegExp(`let ${call[1]} = (?:${LITERAL});`, 'g')),
       ].at(-1)
       if (named === undefined) continue
       literal = named.slice(1)
@@ -124,6 +124,7 @@ for (const folder of folders)
         const expected = assertedBy(lines)
         if (format === undefined || Object.values(expected).every((one) => one.length === 0)) continue
         const starts = STARTS.has(parser) || (parser === 'Step3' && folder.includes('reasoning'))
+        /** @type {import('@tokenlane/completions').CompletionOptions} */
         const options = folder.includes('reasoning') ? (starts ? { startsIn: 'reasoning' } : {}) : { startsIn: 'text' }
         let read
         let same = false

@@ -120,7 +120,7 @@ export interface CompletionPart {
 }
 
 /** Why an answer ended: `'length'` if it ends within reasoning or a call. */
-export type FinishReason = 'stop' | 'tool_calls' | 'length' | (string & {})
+export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter'
 
 /** What {@link parseCompletion} returns. */
 export interface ParsedCompletion {
@@ -181,8 +181,7 @@ export function completionStream(
 ): AsyncGenerator<CompletionEvent, void>
 
 /** An answer that arrives; made by {@link completionStream}. */
-export class CompletionStream {
-  private constructor()
+export interface CompletionStream {
   /** The events that a chunk decides. */
   push(answer: CompletionInput): CompletionEvent[]
   /**
@@ -191,11 +190,11 @@ export class CompletionStream {
    */
   end(options?: { finishReason?: FinishReason | undefined }): CompletionEvent[]
   /** The message so far. */
-  get message(): CompletionMessage
+  readonly message: CompletionMessage
   /** The parts so far. */
-  get parts(): CompletionPart[]
+  readonly parts: CompletionPart[]
   /** The damage so far. */
-  get damage(): Damage[]
+  readonly damage: Damage[]
   /** Why the answer ended; `undefined` before {@link end}. */
   readonly finishReason: FinishReason | undefined
 }
@@ -233,7 +232,7 @@ export type AiSdkPart =
         inputTokens: { total: undefined; noCache: undefined; cacheRead: undefined; cacheWrite: undefined }
         outputTokens: { total: undefined; text: undefined; reasoning: undefined }
       }
-      finishReason: { unified: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other'; raw: string }
+      finishReason: { unified: 'stop' | 'length' | 'tool-calls' | 'content-filter'; raw: string }
     }
 
 /**

@@ -3,9 +3,8 @@
 // What a model wrote becomes a message of chat completions, at once or while it is written.
 
 const { FORMATS } = require('./src/formats.js')
-const { CompletionStream, completionStream, formatFor, parseCompletion } = require('./src/stream.js')
+const { completionStream, formatFor, parseCompletion } = require('./src/stream.js')
 
-exports.CompletionStream = CompletionStream
 exports.completionStream = completionStream
 exports.formatFor = formatFor
 exports.formats = Object.freeze([...FORMATS.keys()])

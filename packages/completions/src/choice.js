@@ -24,6 +24,7 @@ const VALUES = { key: 'a value' }
 /** By tokenizer: what its template and its vocabulary say. */
 const CHOICES = new WeakMap()
 const CONTROLS = new WeakMap()
+const PROMPTS = new WeakMap()
 
 const kept = (map, tokenizer, make) => {
   if (!map.has(tokenizer)) map.set(tokenizer, make())
@@ -122,7 +123,11 @@ function isRead(format, ends, text) {
 /** Whether the prompt of the template ends in reasoning. */
 function startOf(tokenizer, { reasoning }) {
   if (reasoning === undefined || typeof tokenizer?.applyChatTemplate !== 'function') return 'text'
-  const prompt = rendered(tokenizer, [QUESTION], { addGenerationPrompt: true })?.trimEnd() ?? ''
+  const prompt = kept(
+    PROMPTS,
+    tokenizer,
+    () => rendered(tokenizer, [QUESTION], { addGenerationPrompt: true }) ?? '',
+  ).trimEnd()
   return reasoning.open.some((marker) => prompt.endsWith(marker.trimEnd())) ? 'reasoning' : 'text'
 }
 

@@ -7,6 +7,8 @@ const { dialectOf } = require('./values.js')
 const { valueError } = require('./errors.js')
 
 const FORMATS = new Map(require('./formats/index.js').map((format) => [format.name, format]))
+/** Choices by name; those of a template have the tokens by which it ends answers. */
+const CHOICES = new Map([...FORMATS].map(([name, format]) => [name, { format, ends: [] }]))
 const ALIASES = new Map([...FORMATS.values()].flatMap(({ name, also = [] }) => also.map((alias) => [alias, name])))
 
 /** What looks like a control token in a marker. */
@@ -20,10 +22,10 @@ const HEADER = /^\s*(?<name>[^\s<>{}()[\]"']+)\s*$/
 
 /** @typedef {ReturnType<typeof compile>} Compiled */
 
-function formatOf(name) {
-  const format = FORMATS.get(name) ?? FORMATS.get(ALIASES.get(name))
-  if (format === undefined) throw valueError('format', `one of ${[...FORMATS.keys()].join(', ')}`, name)
-  return format
+function choiceOf(name) {
+  const choice = CHOICES.get(name) ?? CHOICES.get(ALIASES.get(name))
+  if (choice === undefined) throw valueError('format', `one of ${[...FORMATS.keys()].join(', ')}`, name)
+  return choice
 }
 
 /** All marker texts of a format. */
@@ -162,4 +164,4 @@ function parametersOf({ open, separator, value, close, types, isTrimmed = false 
   }
 }
 
-module.exports = { FORMATS, TOKENS, compile, formatOf, markersOf }
+module.exports = { FORMATS, TOKENS, choiceOf, compile, markersOf }

@@ -1,9 +1,10 @@
 'use strict'
 
+const { REASONS } = require('./adapters/blocks.js')
 const { Engine } = require('./engine.js')
 const { IdInput, TextInput } = require('./input.js')
 const { choose, controlsOf, startOf } = require('./choice.js')
-const { compile, formatOf } = require('./formats.js')
+const { choiceOf, compile } = require('./formats.js')
 const { checkNames, typeError, valueError } = require('./errors.js')
 
 const OPTIONS = ['format', 'tools', 'startsIn', 'createId', 'checkArguments']
@@ -60,6 +61,8 @@ class CompletionStream {
 
   end(options = {}) {
     checkNames(options, ['finishReason'])
+    if (options.finishReason !== undefined && !REASONS.includes(options.finishReason))
+      throw valueError('finishReason', `one of ${REASONS.join(', ')}`, options.finishReason)
     if (this.#hasEnded) return []
     this.#start('')
     this.#hasEnded = true
@@ -101,8 +104,9 @@ class CompletionStream {
     const tokenizer = this.#tokenizer
     const isText = typeof first === 'string'
     if (!isText && tokenizer === undefined) throw typeError('tokenizer', 'one of tokenlane, for ids', tokenizer)
-    const { format, ends = [] } = name === undefined ? choose(tokenizer) : { format: formatOf(name) }
-    const compiled = compiledOf(tokenizer, format, ends, isText)
+    const choice = name === undefined ? choose(tokenizer) : choiceOf(name)
+    const { format } = choice
+    const compiled = compiledOf(tokenizer, choice, isText)
     this.#input = isText ? new TextInput() : new IdInput(tokenizer, compiled)
     this.#engine = new Engine(compiled, { tools, checkArguments, createId: createId ?? (() => newId(format.idLength)) })
     this.#answer = this.#engine.answer(startsIn ?? startOf(tokenizer, format))
@@ -119,18 +123,21 @@ class CompletionStream {
   }
 }
 
-/** By tokenizer, then by format: the compiled formats for text and for ids. */
+/** By tokenizer, then by choice: the compiled formats for text and for ids. */
 const COMPILED = new WeakMap()
 const WITHOUT = {}
 
-function compiledOf(tokenizer, format, ends, isText) {
+function compiledOf(tokenizer, choice, isText) {
   const owner = tokenizer ?? WITHOUT
   if (!COMPILED.has(owner)) COMPILED.set(owner, new Map())
-  const formats = COMPILED.get(owner)
-  if (!formats.has(format)) formats.set(format, {})
-  const both = formats.get(format)
+  const choices = COMPILED.get(owner)
+  if (!choices.has(choice)) choices.set(choice, {})
+  const both = choices.get(choice)
   const { control, eos } = controlsOf(tokenizer)
-  return (both[isText ? 'text' : 'ids'] ??= compile(format, isText ? undefined : control, [...eos, ...ends]))
+  return (both[isText ? 'text' : 'ids'] ??= compile(choice.format, isText ? undefined : control, [
+    ...eos,
+    ...choice.ends,
+  ]))
 }
 
 function checkTokenizer(tokenizer) {
@@ -171,4 +178,4 @@ function parseCompletion(tokenizer, textOrIds, options = {}) {
   return isUnopened ? read('reasoning') : parsed
 }
 
-module.exports = { CompletionStream, completionStream, formatFor, parseCompletion }
+module.exports = { completionStream, formatFor, parseCompletion }

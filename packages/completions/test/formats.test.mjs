@@ -82,3 +82,25 @@ test('the first event comes with the id that decides it', () => {
   }
   assert.equal(events[0].text, 'H')
 })
+
+test('a format by name, and the same one by a template, are compiled apart', () => {
+  const chatTemplate =
+    "{% for m in messages %}{{ m.content or '' }}{% for c in m.tool_calls or [] %}<tool_call>{{ c.function | tojson }}</tool_call>{% endfor %}<|stop|>{% endfor %}"
+  const tokenizer = tokenizerWith(['<|stop|>'], { chatTemplate })
+  assert.equal(parseCompletion(tokenizer, 'a<|stop|>', { format: 'hermes' }).message.content, 'a<|stop|>')
+  assert.equal(parseCompletion(tokenizer, 'a<|stop|>').message.content, 'a')
+  assert.equal(parseCompletion(tokenizer, 'a<|stop|>', { format: 'qwen3' }).message.content, 'a<|stop|>')
+})
+
+test('a prompt that ends with the opening of reasoning begins in it', () => {
+  const chatTemplate =
+    '{% for m in messages %}{{ m.content }}{% endfor %}{% if add_generation_prompt %}<think>\n{% endif %}'
+  const tokenizer = tokenizerWith([], { chatTemplate })
+  assert.deepEqual(parseCompletion(tokenizer, 'hm</think>a').message, {
+    role: 'assistant',
+    content: 'a',
+    reasoning_content: 'hm',
+  })
+  assert.equal(parseCompletion(tokenizer, 'hm').message.reasoning_content, 'hm')
+  assert.equal(parseCompletion(tokenizer, 'hm', { startsIn: 'text' }).message.content, 'hm')
+})

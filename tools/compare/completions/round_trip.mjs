@@ -5,9 +5,9 @@
 //
 // The templates are other people's files, so keep the folder outside the repository. Each answer is
 // read as text and as ids, of a tokenizer whose control tokens are the markers of the format, and
-// the second rendering has to equal the first one. A template that writes no calls at all is left
-// out. With --record, three answers of each template that come back become test data: the message,
-// what the template wrote for it, and the format.
+// the calls and the second rendering have to equal the first ones. A template that writes no calls
+// at all is left out. With --record, three answers of each template that come back become test
+// data: the message, what the template wrote for it, and the format.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -139,6 +139,10 @@ function written(tokenizer, message, options) {
   return { ids, text: tokenizer.decode(ids, { skipSpecialTokens: false }), shared: prompt.ids.slice(0, same) }
 }
 
+/** The names and arguments of a message's calls. */
+const callsOf = ({ tool_calls: calls = [] }) =>
+  calls.map(({ function: { name, arguments: given } }) => [name, typeof given === 'string' ? valueOf(given) : given])
+
 const STYLES = [
   { isText: false, empty: null },
   { isText: false, empty: '' },
@@ -197,6 +201,7 @@ for (const folder of positionals)
         })
         const second = written(tokenizer, styled(read.message, { ...style, id: undefined }), { tools: TOOLS })
         if (read.parts.map(({ raw }) => raw).join('') !== first.text) reason = ['characters are lost', read]
+        else if (!isDeepStrictEqual(callsOf(read.message), callsOf(message))) reason = ['calls', read, second?.text]
         else if (second?.text !== first.text) reason = [typeof input === 'string' ? 'text' : 'ids', read, second?.text]
         if (reason !== undefined) break
         const byName = parseCompletion(undefined, first.text, {

@@ -65,9 +65,7 @@ function* casesOf(body) {
   for (const [i, call] of calls.entries()) {
     let literal = call.slice(2)
     if (call[1] !== undefined) {
-      const named = [
-        ...body.slice(0, call.index).matchAll(new RegExp(`let ${call[1]} = (?:${LITERAL});`, 'g')),
-      ].at(-1)
+      const named = [...body.slice(0, call.index).matchAll(new RegExp(`let ${call[1]} = (?:${LITERAL});`, 'g'))].at(-1)
       if (named === undefined) continue
       literal = named.slice(1)
     }

@@ -2,20 +2,18 @@
 
 // Stream parts of LanguageModelV3 of the package `ai`.
 
-const { CallEvents, blocksOf } = require('./blocks.js')
+const { CallEvents, blocksOf, reasonOf } = require('./blocks.js')
 
 const NO_USAGE = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 }
-const REASONS = { tool_calls: 'tool-calls', content_filter: 'content-filter' }
 
 async function* toAiSdk(events) {
   yield { type: 'stream-start', warnings: [] }
   for await (const { step, block, delta, reason } of blocksOf(events)) {
     if (step === 'finish') {
-      const unified = REASONS[reason] ?? (['stop', 'length'].includes(reason) ? reason : 'other')
-      yield { type: 'finish', usage: NO_USAGE, finishReason: { unified, raw: reason } }
+      yield { type: 'finish', usage: NO_USAGE, finishReason: { unified: reason.replace('_', '-'), raw: reason } }
     } else if (block.type === 'toolCall') {
       if (step === 'start') yield { type: 'tool-input-start', id: block.id, toolName: block.name }
       else if (step === 'delta') yield { type: 'tool-input-delta', id: block.id, delta }
@@ -50,8 +48,7 @@ async function* fromAiSdk(parts) {
       yield calls.event(index, part.input, { id: part.toolCallId, name: part.toolName })
       yield* calls.end(index)
     } else if (part.type === 'finish') {
-      const { unified } = part.finishReason
-      yield { type: 'finish', reason: unified.replace('-', '_') }
+      yield { type: 'finish', reason: reasonOf(part.finishReason.unified) }
     }
   }
 }

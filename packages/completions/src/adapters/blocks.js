@@ -67,4 +67,12 @@ class CallEvents {
   }
 }
 
-module.exports = { CallEvents, blocksOf }
+const REASONS = ['stop', 'tool_calls', 'length', 'content_filter']
+
+/** Why an answer ended, by the word of a client. Errors and others are the end of a text. */
+function reasonOf(word) {
+  const reason = word === 'function_call' ? 'tool_calls' : String(word).replace('-', '_')
+  return REASONS.includes(reason) ? reason : 'stop'
+}
+
+module.exports = { CallEvents, REASONS, blocksOf, reasonOf }

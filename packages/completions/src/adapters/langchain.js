@@ -2,7 +2,7 @@
 
 // The fields of LangChain's AIMessageChunk: `new AIMessageChunk(fields)`.
 
-const { CallEvents } = require('./blocks.js')
+const { CallEvents, reasonOf } = require('./blocks.js')
 
 async function* toLangChain(events) {
   const named = new Set()
@@ -41,7 +41,7 @@ async function* fromLangChain(chunks) {
     const reason = metadata?.finish_reason
     if (reason) {
       yield* calls.endAll()
-      yield { type: 'finish', reason }
+      yield { type: 'finish', reason: reasonOf(reason) }
     }
   }
 }

@@ -3,7 +3,7 @@
 // Chunks of OpenAI's chat completions. Reasoning is in `reasoning_content`, as of DeepSeek, vLLM
 // and others; `reasoning` is read too.
 
-const { CallEvents } = require('./blocks.js')
+const { CallEvents, reasonOf } = require('./blocks.js')
 
 async function* toOpenAi(events, { model = '', id = 'chatcmpl-0', created = 0 } = {}) {
   const chunk = (delta, reason = null) => ({
@@ -44,7 +44,7 @@ async function* fromOpenAi(chunks) {
     }
     if (reason) {
       yield* calls.endAll()
-      yield { type: 'finish', reason }
+      yield { type: 'finish', reason: reasonOf(reason) }
     }
   }
 }

@@ -29,7 +29,10 @@ class Engine extends Reader {
    * Whether line ends are dropped before the next text, whether some were, and those that may be
    * syntax.
    */
-  sinks = { text: { lead: false, isCut: false, held: '' }, reasoning: { lead: false, isCut: false, held: '' } }
+  sinks = {
+    text: { lead: false, hasDropped: false, held: '' },
+    reasoning: { lead: false, hasDropped: false, held: '' },
+  }
   sink = 'text'
   totals = { text: '', reasoning: '' }
   /** Whether the answer ends within reasoning or a call. */
@@ -61,11 +64,11 @@ class Engine extends Reader {
     const trim = this.sink === 'text' ? this.format.trim : LINE_ENDS
     let start = 0
     if (sink.lead) while (start < text.length && LINE_ENDS.has(text[start])) start++
-    if (start > 0) sink.isCut = true
+    if (start > 0) sink.hasDropped = true
     if (start === text.length) return
     // Texts with line ends and a call between them are two lines.
-    if (sink.isCut && this.totals[this.sink] !== '') this.emit('\n')
-    sink.lead = sink.isCut = false
+    if (sink.hasDropped && this.totals[this.sink] !== '') this.emit('\n')
+    sink.lead = sink.hasDropped = false
     let end = text.length
     while (end > start && trim.has(text[end - 1])) end--
     if (end > start) {
@@ -87,7 +90,7 @@ class Engine extends Reader {
     const sink = this.sinks[this.sink]
     const { held } = sink
     sink.held = ''
-    if (isBeforeMarker && held !== '') sink.isCut = true
+    if (isBeforeMarker && held !== '') sink.hasDropped = true
     if (!isBeforeMarker && held !== '') this.emit(held)
   }
 
@@ -311,7 +314,7 @@ class Engine extends Reader {
     const { call } = this
     let header = ''
     const separator = yield* this.until(section.separators, (text) => (header += text))
-    const found = section.header.exec(header)
+    const found = section.header.exec(header.trim())
     if (found === null || separator === undefined) return false
     call.name = found.groups.name
     if (found.groups.id !== undefined) call.id = found.groups.id
@@ -613,9 +616,10 @@ class Engine extends Reader {
   /** A message without a header is text; a header without a message is kept in its part. */
   headless(header) {
     this.hurt('header')
-    this.isCut = true
-    if (header.includes('<|')) return
-    this.isCut = false
+    if (header.includes('<|')) {
+      this.isCut = true
+      return
+    }
     this.part.type = 'text'
     this.open('text', false)
     this.write(header)

@@ -18,7 +18,7 @@ const MAX_CONTROLS = 512
 const NAME_KEYS = ['name']
 const ARGUMENT_KEYS = ['arguments', 'parameters']
 const SPACES = /^\s*$/
-const HEADER = /^\s*(?<name>[^\s<>{}()[\]"']+)\s*$/
+const HEADER = /^(?<name>[^\s<>{}()[\]"']+)$/
 
 /** @typedef {ReturnType<typeof compile>} Compiled */
 

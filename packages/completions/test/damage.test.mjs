@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { completionStream, parseCompletion } from '@tokenlane/completions'
 
 import { generator } from '../../../__test__/support/random.mjs'
-import { changed, createId, cut, problemOf, read, streamed } from './support.mjs'
+import { changed, createId, cut, problemOf, read, streamed, tokenizerWith, tokensOf } from './support.mjs'
 
 const ANSWERS = Object.entries(read('answers')).flatMap(([format, answers]) => answers.map(([text]) => [format, text]))
 
@@ -86,6 +86,15 @@ test('what JSON can hide from a reader: depth, escapes, markers that never come'
     )
 })
 
+const openings = {
+  'deepseek-v3': '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>',
+  'kimi-k2': '<|tool_calls_section_begin|><|tool_call_begin|>',
+  'minimax-m2': '<minimax:tool_call><invoke name="',
+  mistral: '[TOOL_CALLS]',
+  step3: '<｜tool_calls_begin｜><｜tool_call_begin｜>',
+  'glm-4.5': '<tool_call>',
+}
+
 test('the work grows with the answer, also where nothing is decided for long', () => {
   // A text of n characters in chunks of 3 would take minutes if each chunk cost what came before.
   const long = 'x \n<'.repeat(100_000)
@@ -96,6 +105,11 @@ test('the work grows with the answer, also where nothing is decided for long', (
     ['glm-4.5', `<tool_call>${'x'.repeat(400_000)}`],
     ['harmony', `<|channel|>${'x'.repeat(400_000)}<|message|>`],
     ['plain', '\n'.repeat(400_000)],
+    // Headers with what their patterns could try in many ways.
+    ...['deepseek-v3', 'kimi-k2', 'minimax-m2', 'mistral', 'step3', 'glm-4.5'].flatMap((name) => {
+      const opening = openings[name]
+      return [' ', 'a', ':1', 'a '].map((one) => [name, `${opening}${`function${one.repeat(60_000)}`}<${opening}`])
+    }),
   ]) {
     const { stream } = streamed(undefined, cut(text, 3), { format, startsIn: 'text' })
     assert.equal(stream.parts.map(({ raw }) => raw).join(''), text)
@@ -115,4 +129,20 @@ test('wrong arguments of the calls are refused', () => {
   assert.throws(() => stream.push([1]), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
   stream.end()
   assert.throws(() => stream.push('a'), { code })
+})
+
+test('random ids are read as the text that they decode to, without an exception', () => {
+  const next = generator(3)
+  for (const [format, text] of ANSWERS) {
+    const tokenizer = tokenizerWith(tokensOf(text))
+    const control = tokensOf(text).map((token) => tokenizer.tokenToId(token))
+    const written = tokenizer.encode(text, { addSpecialTokens: false, specialTokens: 'parse' }).ids
+    for (let i = 0; i < 20; i++) {
+      const ids = Array.from({ length: 1 + next(60) }, () =>
+        [() => control[next(control.length)] ?? 1, () => written[next(written.length)], () => next(256)][next(3)](),
+      )
+      const { parts } = parseCompletion(tokenizer, ids, { format, startsIn: 'text' })
+      assert.equal(parts.map(({ raw }) => raw).join(''), tokenizer.decode(ids, { skipSpecialTokens: false }))
+    }
+  }
 })

@@ -15,7 +15,7 @@ module.exports = {
       body: 'headed',
       isBare: true,
       begin: ['<｜tool▁call▁begin｜>'],
-      header: /^\s*(?:function\s*<｜tool▁sep｜>)?\s*(?<name>[^\s<]+)\s*$/,
+      header: /^(?:function\s*<｜tool▁sep｜>\s*)?(?<name>[^\s<]+)$/,
       separator: ['\n```json\n', '```json\n', '```json'],
       end: ['<｜tool▁call▁end｜>'],
       filler: /^[\s`]*$/,

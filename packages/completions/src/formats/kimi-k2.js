@@ -17,7 +17,7 @@ module.exports = {
       body: 'headed',
       isBare: true,
       begin: ['<|tool_call_begin|>'],
-      header: /^\s*(?<id>(?:functions\.)?(?<name>[^\s<>{}"']+?)(?::\d+)?)\s*$/,
+      header: /^(?<id>(?:functions\.)?(?<name>[^\s<>{}"']+?)(?::\d+)?)$/,
       separator: ['<|tool_call_argument_begin|>'],
       end: ['<|tool_call_end|>'],
     },

@@ -13,7 +13,7 @@ module.exports = {
       body: 'headed',
       isBare: true,
       begin: ['<invoke name="', '<invoke name='],
-      header: /^\s*"?(?<name>[^"<>]+?)"?\s*$/,
+      header: /^"?(?<name>[^"<>]+)"?$/,
       separator: ['">', '>'],
       parameters: {
         open: ['<parameter name="', '<parameter name='],

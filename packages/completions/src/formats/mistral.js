@@ -14,7 +14,7 @@ module.exports = {
       open: ['[TOOL_CALLS]'],
       begin: ['[TOOL_CALLS]'],
       body: 'headed',
-      header: /^\s*(?<name>[^\s[{]+)\s*(?:\[CALL_ID\]\s*(?<id>[^\s[{]+)\s*)?$/,
+      header: /^(?<name>[^\s[{]+)(?:\s*\[CALL_ID\]\s*(?<id>[^\s[{]+))?$/,
       separator: ['[ARGS]'],
       until: ['{'],
       ifJson: { keys: { id: ['id'] } },

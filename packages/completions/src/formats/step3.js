@@ -13,7 +13,7 @@ module.exports = {
       body: 'headed',
       isBare: true,
       begin: ['<｜tool_call_begin｜>'],
-      header: /^\s*(?:function)?\s*(?:<｜tool_sep｜>)?\s*(?:<steptml:invoke name=")?(?<name>[^"<>\s]+)\s*$/,
+      header: /^(?:function)?(?:\s*<｜tool_sep｜>)?(?:\s*<steptml:invoke name=")?(?<name>[^"<>\s]+)$/,
       separator: ['">'],
       parameters: {
         open: ['<steptml:parameter name="'],

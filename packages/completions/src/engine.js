@@ -486,6 +486,11 @@ class Engine extends Reader {
         continue
       }
       if (role.kind === 'end') {
+        const text = yield* this.tag(marker)
+        if (text !== '') {
+          write(text)
+          continue
+        }
         this.close(false)
         return
       }
@@ -502,6 +507,17 @@ class Engine extends Reader {
         this.sinks.text.lead = true
       } else this.stray(marker, role)
     }
+  }
+
+  /**
+   * Without ids, a tag such as </s> ends an answer only at its end. Returns it as text, with the
+   * white space after it, if it ends nothing.
+   */
+  *tag(marker) {
+    if (this.controls.length > 0 || !/^<\/?\w+>$/.test(marker)) return ''
+    let text = this.take(marker.length)
+    while (/\s/.test(yield* this.peek())) text += this.take(1)
+    return (yield* this.peek()) === '' ? '' : text
   }
 
   /** A closing marker without an opening one. */

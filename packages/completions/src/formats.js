@@ -8,7 +8,7 @@ const { valueError } = require('./errors.js')
 
 const FORMATS = new Map(require('./formats/index.js').map((format) => [format.name, format]))
 /** Choices by name; those of a template have the tokens by which it ends answers. */
-const CHOICES = new Map([...FORMATS].map(([name, format]) => [name, { format, ends: [] }]))
+const BY_NAME = new Map([...FORMATS].map(([name, format]) => [name, { format, ends: [] }]))
 const ALIASES = new Map([...FORMATS.values()].flatMap(({ name, also = [] }) => also.map((alias) => [alias, name])))
 
 /** What looks like a control token in a marker. */
@@ -23,7 +23,7 @@ const HEADER = /^(?<name>[^\s<>{}()[\]"']+)$/
 /** @typedef {ReturnType<typeof compile>} Compiled */
 
 function choiceOf(name) {
-  const choice = CHOICES.get(name) ?? CHOICES.get(ALIASES.get(name))
+  const choice = BY_NAME.get(name) ?? BY_NAME.get(ALIASES.get(name))
   if (choice === undefined) throw valueError('format', `one of ${[...FORMATS.keys()].join(', ')}`, name)
   return choice
 }
@@ -158,7 +158,7 @@ function parametersOf({ open, separator, value, close, types, isTrimmed = false 
     separator: set(separator),
     value: value && set(value),
     close: set(close),
-    closers: hard.list.length === 0 ? closers : new closers.constructor([...closers.list, ...hard.list]),
+    closers: hard.list.length === 0 ? closers : new Markers([...closers.list, ...hard.list]),
     types,
     trims: isTrimmed,
   }

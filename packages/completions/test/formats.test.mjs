@@ -66,6 +66,17 @@ test('a marker in a string of arguments is text', () => {
   assert.deepEqual(damage, [])
 })
 
+test('a tag that ends answers is text in the middle of one, unless it is a control token', () => {
+  const of = (answer, tokenizer) => parseCompletion(tokenizer, answer, { format: 'mistral' }).message.content
+  assert.equal(of('<s>old</s> new</s>\n'), '<s>old</s> new')
+  assert.equal(of('old</s>'), 'old')
+  const tokenizer = tokenizerWith([])
+  assert.equal(
+    of(tokenizer.encode('old</s>new', { addSpecialTokens: false, specialTokens: 'parse' }).ids, tokenizer),
+    'old',
+  )
+})
+
 test('the first event comes with the id that decides it', () => {
   const text = 'Hi<tool_call>{"name": "now", "arguments": {"a": "xyz"}}</tool_call>'
   const { stream, events } = { ...streamed(undefined, [], { format: 'hermes' }), events: [] }

@@ -31,10 +31,14 @@ export interface CompletionTokenizer {
 /** An answer or a chunk of one: a text, ids, or one id. All chunks of a stream are of one kind. */
 export type CompletionInput = string | number | readonly number[] | Uint32Array
 
-/** A tool in the form of chat completions, or its function alone. */
+/**
+ * A tool in the form of chat completions, or its function alone. Tools of another type, which a
+ * provider runs, are left out.
+ */
 export type CompletionTool =
   | { type?: string | undefined; function: { name: string; parameters?: object | undefined } }
   | { name: string; parameters?: object | undefined; input_schema?: object | undefined }
+  | { type: string }
 
 /** The name of a format, one of {@link formats}, or of models that have it, such as `'qwen3'`. */
 export type FormatName = string

@@ -81,19 +81,24 @@ function byTemplate(tokenizer) {
     return { format: FORMATS.get('harmony'), ends: [] }
   const ends = endsOf(tokenizer)
   const own = formatOfTemplate(tokenizer[Symbol.for('tokenlane.responseTemplate')])
-  const formats = own === undefined ? [...FORMATS.values()] : [own, ...FORMATS.values()]
   for (const content of [null, ''])
     for (const values of [VALUES, JSON.stringify(VALUES)]) {
       const call = { id: 'abcdefghi', type: 'function', function: { name: NAME, arguments: values } }
       const text = answerOf(tokenizer, { role: 'assistant', content, tool_calls: [call] }, { tools: [TOOL] })
       if (!text?.includes(NAME)) continue
-      for (const format of formats) {
-        const known = markersOf(format)
-        const others = ends.filter((end) => !known.some((marker) => marker.includes(end)))
-        if (isRead(format, others, text)) return { format, ends: others }
-      }
+      const found = [...FORMATS.values()].find((format) => isRead(format, endsBeside(format, ends), text))
+      // A repository names the end of its own answers, and not always that of calls.
+      const all = [...ends, ...(found?.end ?? [])]
+      const format = own !== undefined && isRead(own, endsBeside(own, all), text) ? own : found
+      if (format !== undefined) return { format, ends: endsBeside(format, all) }
     }
   return { format: own ?? FORMATS.get('plain'), ends }
+}
+
+/** The ends that a format does not know. */
+function endsBeside(format, ends) {
+  const known = markersOf(format)
+  return ends.filter((end) => !known.some((marker) => marker.includes(end)))
 }
 
 /** The tokens after the content of an answer. */

@@ -25,10 +25,12 @@ function schemasOf(tools) {
   if (tools === undefined || tools === null) return undefined
   if (!Array.isArray(tools)) throw typeError('tools', 'an array', tools)
   return new Map(
-    tools.map((tool, i) => {
-      const { name, parameters, input_schema: schema, inputSchema } = tool?.function ?? tool ?? {}
+    tools.flatMap((tool, i) => {
+      const { name, parameters, input_schema: schema } = tool?.function ?? tool ?? {}
+      // Tools that a provider runs have another type and no schema.
+      if (name === undefined && typeof tool?.type === 'string' && tool.type !== 'function') return []
       if (typeof name !== 'string') throw typeError(`tools[${i}].function.name`, 'a string', name)
-      return [name, parameters ?? schema ?? inputSchema?.jsonSchema ?? inputSchema]
+      return [[name, parameters ?? schema]]
     }),
   )
 }

@@ -58,6 +58,14 @@ test('damage says what is wrong, and where', () => {
   assert.deepEqual(kinds(of('<tool_call>{"name": "f", "arguments": {}}')), ['unclosed'])
 })
 
+test('tools can be those of Anthropic, and those that a provider runs are left out', () => {
+  const tools = [{ name: 'f', input_schema: { required: ['a'] } }, { type: 'web_search' }]
+  const text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+  assert.deepEqual(kinds(of(text, { tools, checkArguments: true })), ['schema'])
+  assert.throws(() => of(text, { tools: [{ type: 'function' }] }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+  assert.throws(() => of(text, { tools: {} }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+})
+
 test('a call whose arguments are damaged keeps its name and what was read', () => {
   const { message, finishReason } = of('<tool_call>{"name": "f", "arguments": {"a": "b')
   assert.deepEqual(message.tool_calls[0].function, { name: 'f', arguments: '{"a": "b' })

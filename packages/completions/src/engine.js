@@ -320,7 +320,7 @@ class Engine extends Reader {
     if (found.groups.id !== undefined) call.id = found.groups.id
     if (section.isGuess && this.tools !== undefined && !this.tools.has(call.name)) return false
     this.announce()
-    if (separator !== undefined && section.separator.list.includes(separator)) this.take(separator.length)
+    if (section.separator.list.includes(separator)) this.take(separator.length)
     if (!(yield* this.arguments(section))) return false
     this.endCall(true)
     if (section.end.list.length === 0) return true

@@ -97,7 +97,6 @@ function compile(format, control, eos = []) {
       open: set(reasoning.open),
       close: set(reasoning.close),
       closers: set(reasoning.close, reasoning.open, tools.opens, end),
-      opening: reasoning.open[0],
     },
     messages: format.messages && messagesOf(format.messages, set, mark),
   }

@@ -58,6 +58,35 @@ test('damage says what is wrong, and where', () => {
   assert.deepEqual(kinds(of('<tool_call>{"name": "f", "arguments": {}}')), ['unclosed'])
 })
 
+test('arguments are checked against the keywords of schemas that tools use, with the place', () => {
+  const problems = (schema, value) => {
+    const tools = [
+      { name: 'f', parameters: { type: 'object', properties: { a: schema }, additionalProperties: false } },
+    ]
+    const text = `<tool_call>${JSON.stringify({ name: 'f', arguments: { a: value } })}</tool_call>`
+    return of(text, { tools, checkArguments: true }).damage.flatMap((damage) => damage.problems)
+  }
+  for (const [schema, value] of [
+    [{ type: ['string', 'null'] }, null],
+    [{ enum: ['x', 1] }, 1],
+    [{ anyOf: [{ type: 'integer' }, { type: 'array', items: { type: 'string' } }] }, ['x']],
+    [{ type: 'number' }, 1.5],
+    [{ const: { x: 1 } }, { x: 1 }],
+    [true, 'anything'],
+  ])
+    assert.deepEqual(problems(schema, value), [], JSON.stringify(schema))
+  assert.deepEqual(problems({ type: 'integer' }, 1.5), ['arguments.a is not of type integer'])
+  assert.deepEqual(problems({ enum: ['x'] }, 'y'), ['arguments.a is none of the values that are allowed'])
+  assert.deepEqual(problems({ items: { type: 'string' } }, ['x', 1]), ['arguments.a[1] is not of type string'])
+  assert.deepEqual(problems({ oneOf: [{ type: 'null' }] }, 1), [
+    'arguments.a matches none of the schemas that are allowed',
+  ])
+  assert.deepEqual(problems({ type: 'object', required: ['b'] }, {}), ['arguments.a.b is missing'])
+  const extra = '<tool_call>{"name": "f", "arguments": {"z": 1}}</tool_call>'
+  const tools = [{ name: 'f', parameters: { properties: {}, additionalProperties: false } }]
+  assert.deepEqual(of(extra, { tools, checkArguments: true }).damage[0].problems, ['arguments.z is not known'])
+})
+
 test('tools can be those of Anthropic, and those that a provider runs are left out', () => {
   const tools = [{ name: 'f', input_schema: { required: ['a'] } }, { type: 'web_search' }]
   const text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'

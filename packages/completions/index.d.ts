@@ -136,7 +136,8 @@ export interface ParsedCompletion {
 
 /**
  * An event of {@link completionStream}. `arguments` of a `toolCall` is the text by which the
- * arguments grow; the first event of an index begins a call, one with `isDone` ends it.
+ * arguments grow; the first event of an index begins a call, one with `isDone` ends it. A call
+ * begins when its name and id are known; Mistral's models before v11 write the id last.
  */
 export type CompletionEvent =
   | { type: 'text' | 'reasoning'; text: string }

@@ -265,8 +265,13 @@ class Engine extends Reader {
         if (!(yield* json(this, (text) => (value += text), section))) return false
         if (keys.id?.includes(key)) call.id = String(valueOf(value) ?? value)
       }
-      if (call.name !== undefined && !section.keys.id && (!section.isGuess || call.hasArguments)) this.announce()
+      if (this.isKnown(section) && (!section.isGuess || call.hasArguments)) this.announce()
     }
+  }
+
+  /** Whether the name of a call is known, and its id, which some models write last. */
+  isKnown({ keys }) {
+    return this.call.name !== undefined && (keys.id === undefined || this.call.id !== undefined)
   }
 
   /** The arguments of a JSON object. A string that has JSON is unpacked. */
@@ -280,8 +285,8 @@ class Engine extends Reader {
       this.argue(typeof text === 'string' && typeof valueOf(text) === 'object' ? text : source)
       return true
     }
-    const isKnown = !section.isGuess || this.tools === undefined || this.tools.has(call.name)
-    if (call.name !== undefined && !section.keys.id && isKnown) this.announce()
+    const isTool = !section.isGuess || this.tools === undefined || this.tools.has(call.name)
+    if (this.isKnown(section) && isTool) this.announce()
     return yield* json(this, this.argue, section)
   }
 

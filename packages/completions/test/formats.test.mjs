@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { formats, parseCompletion } from '@tokenlane/completions'
+import { completionStream, formats, parseCompletion } from '@tokenlane/completions'
 
 import { generator } from '../../../__test__/support/random.mjs'
 import { createId, cut, joined, read, streamed, tokenizerWith, tokensOf } from './support.mjs'
@@ -77,21 +77,40 @@ test('a tag that ends answers is text in the middle of one, unless it is a contr
   )
 })
 
-test('the first event comes with the id that decides it', () => {
-  const text = 'Hi<tool_call>{"name": "now", "arguments": {"a": "xyz"}}</tool_call>'
-  const { stream, events } = { ...streamed(undefined, [], { format: 'hermes' }), events: [] }
-  assert.equal(stream.message.content, '')
-  let at
-  for (const [format, announced, grows] of [['hermes', '{"name": "now"', '{"a": "x']]) {
-    const found = streamed(undefined, cut(text, 1), { format }).events
-    events.push(...found)
-    at = text.indexOf(announced) + announced.length
-    const upTo = (end) =>
-      streamed(undefined, cut(text.slice(0, end), 1), { format }).events.filter(({ type }) => type === 'toolCall')
-    assert.equal(upTo(at)[0].name, 'now')
-    assert.ok(upTo(text.indexOf(grows) + grows.length).some((event) => event.arguments.includes('x')))
+test('a call and its arguments are events as soon as the characters that decide them are there', () => {
+  const calls = {
+    hermes: ['<tool_call>{"name": "now"', ', "arguments": {"a": "x', 'yz"}}</tool_call>'],
+    'command-a': ['<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "now"', ', "parameters": {"a": "x', 'y"}}]'],
+    'kimi-k2': [
+      '<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>',
+      '{"a": "x',
+      'y"}',
+    ],
+    mistral: ['[TOOL_CALLS]now[ARGS]', '{"a": "x', 'y"}'],
+    'qwen3-coder': ['<tool_call>\n<function=now>', '\n<parameter=a>\nx', 'y\n</parameter>'],
+    pythonic: ['[now(', "a='x", "y')]"],
+    gemma4: ['<|tool_call>call:now{', 'a:<|"|>x', 'y<|"|>}'],
+    harmony: ['<|channel|>commentary to=functions.now<|message|>', '{"a": "x', 'y"}<|call|>'],
+    llama3: ['{"name": "now", "parameters": {', '"a": "x', 'y"}}'],
   }
-  assert.equal(events[0].text, 'H')
+  const tools = [{ name: 'now', parameters: { properties: { a: { type: 'string' } } } }]
+  for (const [format, [name, argument]] of Object.entries(calls)) {
+    const stream = completionStream(undefined, { format, tools, startsIn: 'text' })
+    const named = [...name].flatMap((one) => stream.push(one))
+    assert.deepEqual(
+      named
+        .filter(({ type }) => type === 'toolCall')
+        .map((event) => event.name)
+        .slice(0, 1),
+      ['now'],
+      format,
+    )
+    const grown = [...argument].flatMap((one) => stream.push(one))
+    assert.ok(grown.at(-1)?.arguments.endsWith('x'), `${format} ${JSON.stringify(grown)}`)
+  }
+  const stream = completionStream(undefined, { format: 'hermes', startsIn: 'text' })
+  assert.deepEqual(stream.push('Hi<'), [{ type: 'text', text: 'Hi' }])
+  assert.deepEqual(stream.push('b'), [{ type: 'text', text: '<b' }])
 })
 
 test('a format by name, and the same one by a template, are compiled apart', () => {

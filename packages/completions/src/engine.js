@@ -17,7 +17,7 @@ const { parameterText, typeOf } = require('./parameters.js')
 const { problemsOf } = require('./schema.js')
 
 const SEPARATORS = /[\s,;]*/y
-const NAME = /[\w.:/-]|[^\0-\x7f\ud800-\udfff]/y
+const NAME = /(?:[\w.:/-]|[^\0-\x7f\ud800-\udfff])+/y
 
 /** What may stand around reasoning, and before an answer. */
 const LINE_ENDS = new Set('\n')

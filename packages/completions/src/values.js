@@ -224,14 +224,14 @@ function* key(reader, write, dialect, depth) {
     return yield* quoted(reader, write, dialect, quote)
   }
   if (!dialect.bare && /[[({]/.test(yield* reader.peek())) return yield* literal(reader, write, dialect, depth + 1)
-  const name = yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]/y : /[\w.+-]/y)
+  const name = yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]+/y : /[\w.+-]+/y)
   if (name.trim() === '') return false
   write(JSON.stringify(name.trim()))
   return true
 }
 
 function* word(reader, write, dialect) {
-  const source = (yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]/y : /[\w.+-]/y)).trim()
+  const source = (yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]+/y : /[\w.+-]+/y)).trim()
   if (Object.hasOwn(dialect.words, source)) write(dialect.words[source])
   else if (/^[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(source)) write(numberText(source.replaceAll('_', '')))
   else if (dialect.bare && source !== '') write(JSON.stringify(source))
@@ -251,8 +251,9 @@ function* characters(reader, pattern) {
   for (;;) {
     if ((yield* reader.peek()) === '') return text
     pattern.lastIndex = reader.at
-    if (!pattern.test(reader.text)) return text
-    text += reader.take(1)
+    const [run] = pattern.exec(reader.text) ?? ['']
+    text += reader.take(run.length)
+    if (reader.at < reader.text.length) return text
   }
 }
 

@@ -3,10 +3,10 @@
 // A tokenizer.json with the vocabulary of a SentencePiece model, as the classes of transformers 5
 // read it from a folder without a tokenizer.json. fromConfigs makes the class of it.
 //
-// A class with a Unigram model has the pieces with their scores, one with BPE the pieces and a merge
-// for each way to cut a piece into two: those of the first piece first, with the shortest left part
-// first. Some classes have other pieces at the start or at the end (`pieces` below). Control and
-// user-defined symbols become added tokens.
+// A class with a Unigram model has the pieces with their scores, one with BPE the pieces and a
+// merge for each way to cut a piece into two: those of the first piece first, with the shortest
+// left part first. Some classes have other pieces at the start or at the end (PIECES below).
+// Control and user-defined symbols become added tokens.
 
 const { classes } = require('./classes/index.js')
 const { languages } = require('./auto-class.js')

@@ -172,8 +172,8 @@ export class Tokenizer {
   static forModelSync(name: ModelName | (string & {}), options?: EncodingSyncOptions): Tokenizer
 
   /**
-   * Like {@link fromFile}, from the bytes of the file, which are copied before the call returns, from
-   * its text, or from a tokenizer.json that is parsed already.
+   * Like {@link fromFile}, from the bytes of the file, which are copied before the call returns,
+   * from its text, or from a tokenizer.json that is parsed already.
    */
   static fromBuffer(bytes: Uint8Array | string | object, options?: LoadOptions): Promise<Tokenizer>
   /** Like {@link fromBuffer}, on this thread. */

@@ -79,7 +79,7 @@ function* fromPretrained(repo, options) {
 const PATH = /^[^\n{]+$/
 
 /**
- * The bytes of a file's content, which may be its text, or a tokenizer.json as JSON.parse returns it.
+ * The bytes of a file's content, which may be its text, or a parsed tokenizer.json.
  *
  * @param {any} content
  */

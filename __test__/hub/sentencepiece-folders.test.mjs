@@ -1,6 +1,6 @@
 // A folder with a SentencePiece model, and without a tokenizer.json, is what AutoTokenizer of
-// transformers makes of it: tools/compare/model-folders/compare.py --record recorded the cases, whose
-// models sentencepiece trained.
+// transformers makes of it: tools/compare/model-folders/compare.py --record recorded the cases,
+// whose models sentencepiece trained.
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'

@@ -26,6 +26,10 @@ const TITLES = { text: 'Text', chat: 'Chat', ids: 'Ids' }
 /** Maximum length of a text, in UTF-16 units. */
 const MAX_TEXT = 4 << 20
 
+/** Number of words that a note lists, and the part of each that it shows, in UTF-16 units. */
+const MAX_LISTED = 5
+const MAX_LISTED_LENGTH = 20
+
 /** Ids of o200k_base. */
 const SAMPLE_IDS = '[13225, 11, 2375, 0]'
 
@@ -143,10 +147,14 @@ function choose(wanted) {
   else input.set(kept[mode])
 }
 
-/** What is sent. */
+/**
+ * What is sent; `others` are the words beside ids, which are not.
+ *
+ * @returns {{ mode?: string, text?: string, messages?: any[], ids?: number[], others?: string[] }}
+ */
 function question() {
   if (mode === 'chat') return { mode, messages: chat.messages }
-  if (mode === 'ids') return { mode, ids: numbersOf(input.text) }
+  if (mode === 'ids') return { mode, ...numbersOf(input.text) }
   return { text: input.text }
 }
 
@@ -169,7 +177,8 @@ async function linkOfView() {
 }
 
 async function idsOf(tokenizer) {
-  return ask('POST', 'ids', { tokenizer, ...question() })
+  const { others: _, ...asked } = question()
+  return ask('POST', 'ids', { tokenizer, ...asked })
 }
 
 /** Counts the text again and draws the result. Aborts the previous request. */
@@ -178,48 +187,57 @@ async function update() {
   running = new AbortController()
   const { signal } = running
   const { text } = input
-  if (mode !== 'chat' && text.length > MAX_TEXT) {
-    panes.forEach((pane) =>
-      pane.fail(
-        `This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`,
-      ),
+  if (mode !== 'chat' && text.length > MAX_TEXT)
+    return refuse(
+      `This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`,
+      `${number(text.length)} characters are more than this page accepts.${input.note}`,
     )
-    about.textContent = `${number(text.length)} characters are more than this page accepts.${input.note}`
-    pager.hidden = true
-    chart.clear()
-    return
-  }
-  const asked = question()
+  const { others = [], ...asked } = question()
+  if (others.length > 0 && asked.ids.length === 0)
+    return refuse(`There are no ids here. Ids are whole numbers, such as ${SAMPLE_IDS}.`)
   panes.forEach((pane) => pane.wait())
   const answers = await Promise.all(
     panes.map((pane) =>
       ask('POST', 'tokens', { tokenizer: pane.tokenizer, ...asked, at }, signal).then(
-        (answer) => (answer.refused === undefined ? answer : new Error(answer.refused)),
-        (error) => error,
+        (answer) => answer,
+        (error) => ({ refused: error.message }),
       ),
     ),
   )
   if (signal.aborted) return
-  answers.forEach((answer, index) =>
-    answer instanceof Error
-      ? panes[index].fail(answer.message)
-      : panes[index].show(answer.text ?? text, answer, {
-          cost: costOf(price.value, answer.count),
-          roles: asked.messages?.map(({ role }) => role),
-        }),
-  )
-  const good = answers.filter((answer) => !(answer instanceof Error))
-  if (good.length === 0) {
-    about.textContent = ''
-    pager.hidden = true
-    chart.clear()
-    return
-  }
+  const isDrawn = ({ refused }) => refused === undefined
+  answers.forEach((answer, index) => {
+    const cost = answer.count === undefined ? undefined : costOf(price.value, answer.count)
+    if (!isDrawn(answer)) panes[index].fail(answer.refused, { count: answer.count, cost })
+    else panes[index].show(answer.text ?? text, answer, { cost, roles: asked.messages?.map(({ role }) => role) })
+  })
+  const good = answers.filter(isDrawn)
+  if (good.length === 0) return nothingDrawn()
   chart.show(
-    panes.filter((_, index) => !(answers[index] instanceof Error)).map(({ tokenizer }) => tokenizer),
+    panes.filter((_, index) => isDrawn(answers[index])).map(({ tokenizer }) => tokenizer),
     good.map(({ lines }) => lines),
   )
   describe(good[0].text ?? text, good[0])
+  if (others.length > 0) about.textContent += ` Left out, because they are no numbers: ${listOf(others)}`
+}
+
+/** Shows a message in place of all tokens, and a note below the text. */
+function refuse(message, note) {
+  panes.forEach((pane) => pane.fail(message))
+  nothingDrawn(note)
+}
+
+function nothingDrawn(note = '') {
+  about.textContent = note
+  pager.hidden = true
+  chart.clear()
+}
+
+/** The first words of a list, each cut to `MAX_LISTED_LENGTH`. */
+function listOf(words) {
+  const shown = words.slice(0, MAX_LISTED).map((word) => word.slice(0, MAX_LISTED_LENGTH))
+  const more = words.length - shown.length
+  return shown.join(', ') + (more > 0 ? ` and ${number(more)} more` : '')
 }
 
 function describe(text, { characters, bytes, start, end: to, step: size }) {

@@ -104,14 +104,20 @@ export class Pane {
     this.#list.renew()
   }
 
-  fail(message) {
+  /**
+   * Shows a message in place of the tokens.
+   *
+   * @param {string} message
+   * @param {{ count?: number, cost?: string }} [known] the count, if it is known without the tokens
+   */
+  fail(message, { count, cost = '' } = {}) {
     this.#name()
     this.#element.removeAttribute('aria-busy')
-    this.#element.classList.add('failed')
+    this.#element.classList.toggle('failed', count === undefined)
     this.#tokens = []
     const [total, about] = this.#element.querySelectorAll('.counts > *')
-    total.textContent = '–'
-    about.textContent = ''
+    total.textContent = count === undefined ? '–' : plural(count, 'token')
+    about.textContent = cost
     this.#box.replaceChildren(message)
     this.#list.renew()
   }

@@ -114,7 +114,7 @@ async function tokens(tokenizer, body) {
   } catch (failure) {
     // The tokenizer cannot do this; others can.
     if (mode === 'text' || failure.status !== undefined || !/^ERR_TOKENLANE/.test(failure.code)) throw failure
-    return { refused: withCount(tokenizer, body, failure) }
+    return refusalOf(tokenizer, body, failure)
   }
   const { text, encoding, messages } = input
   const start = at < text.length ? at : 0
@@ -138,16 +138,20 @@ async function tokens(tokenizer, body) {
   }
 }
 
-/** The message of a failure; for chats of OpenAI's models, with the number of their tokens. */
-function withCount(tokenizer, { mode, messages }, failure) {
+/** Why there are no tokens to draw; for chats of OpenAI's models, with the number of their tokens. */
+function refusalOf(tokenizer, { mode, messages }, failure) {
   if (mode === 'chat' && failure.code === 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING') {
     try {
-      return `${tokenizer.countChat(messages)} tokens by OpenAI's rules. How its models write a chat is not public, so there is no text to draw: choose a tokenizer with a chat template.`
+      return {
+        count: tokenizer.countChat(messages),
+        refused:
+          "Counted by OpenAI's rules. How its models write a chat is not public, so there is no text to draw: choose a tokenizer with a chat template.",
+      }
     } catch {
       // Its own message says more.
     }
   }
-  return failure.message
+  return { refused: failure.message }
 }
 
 /** Adds up the counts of adjacent lines, so that there are at most `MAX_BARS` bars. */

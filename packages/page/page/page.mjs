@@ -9,6 +9,7 @@ import { numbersOf } from './ids.mjs'
 import { Input } from './input.mjs'
 import { showLanguages } from './languages.mjs'
 import { fragmentOf, viewOf } from './link.mjs'
+import { openers } from './open.mjs'
 import { Pane } from './pane.mjs'
 import { costOf } from './price.mjs'
 import { SAMPLES } from './samples.mjs'
@@ -39,7 +40,7 @@ const back = /** @type {HTMLButtonElement} */ (pager.querySelector('.back'))
 const next = /** @type {HTMLButtonElement} */ (pager.querySelector('.next'))
 
 theme(document.getElementById('theme'))
-const { names, shown, text: first } = await ask('GET', 'tokenizers')
+const { names, shown, text: first, local, opens } = await ask('GET', 'tokenizers')
 const initial = viewOf(location.hash)
 const panes = shown.map((name, index) => new Pane(index, names, chosen(initial, index) ?? name, changed, idsOf))
 panes.forEach(
@@ -81,6 +82,7 @@ window.addEventListener('hashchange', () => {
   open(view)
   languages()
 })
+openers(opens, openTokenizer, panes.length)
 open(initial)
 await languages()
 
@@ -104,6 +106,17 @@ function open({ text, ids = false, at: position = 0, mode: wanted = 'text', pric
   }
   input.set(text ?? kept[mode])
   if (text !== undefined && position > 0 && position < text.length) move(position)
+}
+
+/** Opens a tokenizer in a pane, offers it in all, and returns its name. */
+async function openTokenizer(source, pane) {
+  const { name } = await ask('POST', 'open', source)
+  if (!names.includes(name)) names.push(name)
+  if ('bytes' in source && !local.includes(name)) local.push(name)
+  panes.forEach((one) => one.offer(names))
+  panes[pane].tokenizer = name
+  changed()
+  return name
 }
 
 /** The messages of a link. */
@@ -164,15 +177,21 @@ function setIds(isOn) {
 }
 
 async function linkOfView() {
+  const chosen = panes.map(({ tokenizer }) => tokenizer)
+  const isLocal = (name) => local.includes(name)
   const { fragment, hasText } = fragmentOf({
     text: mode === 'chat' ? JSON.stringify(chat.messages) : input.text,
     mode,
     price: price.value,
-    tokenizers: panes.map(({ tokenizer }) => tokenizer),
+    tokenizers: chosen.map((name) => (isLocal(name) ? '' : name)),
     ids: showIds.getAttribute('aria-pressed') === 'true',
     at,
   })
-  const done = hasText ? 'Link copied' : 'Link copied without the text, which is too long for a link'
+  const without = [
+    ...(hasText ? [] : ['the text, which is too long for a link']),
+    ...(chosen.some(isLocal) ? ['the names of files'] : []),
+  ]
+  const done = without.length === 0 ? 'Link copied' : `Link copied without ${without.join(', and without ')}`
   return { text: location.href.replace(/#.*$/s, '') + fragment, done }
 }
 

@@ -98,7 +98,7 @@ async function tests() {
       'the same place in the other pane',
     )
 
-    await page.getByRole('button', { name: 'Copy the ids of o200k_base' }).focus()
+    await page.getByRole('button', { name: 'Copy ids of o200k_base' }).focus()
     await page.keyboard.press('Tab')
     const active = () =>
       page.evaluate(() =>
@@ -280,7 +280,8 @@ async function tests() {
     child.kill()
     await ended
     await type(page, 'anyone?')
-    await box(page, 'o200k_base').getByText('The server does not respond').waitFor()
+    const message = page.getByRole('status', { name: 'Tokens of o200k_base' })
+    await message.getByText('The server does not respond').waitFor()
     await close()
   })
 }

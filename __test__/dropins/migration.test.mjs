@@ -106,23 +106,6 @@ test('the calls of gpt-tokenizer', async () => {
   )
 })
 
-test('gpt-tokenizer: the page of the import names the encoding of its main entry, and that of 2.x', async () => {
-  const text = 'Straßenbahn, 海へ行く列車'
-  const [main, older] = await Promise.all([
-    import('@tokenlane/gpt-tokenizer'),
-    import('@tokenlane/gpt-tokenizer/encoding/cl100k_base'),
-  ])
-  const [o200k, cl100k] = ['o200k_base', 'cl100k_base'].map((name) => Tokenizer.fromEncodingSync(name).encode(text).ids)
-  assert.notDeepEqual(o200k, cl100k)
-  assert.deepEqual([main.encode(text), older.encode(text)], [[...o200k], [...cl100k]])
-  const readme = fs.readFileSync(new URL('../../packages/gpt-tokenizer/README.md', import.meta.url), 'utf8')
-  for (const page of [guide, readme])
-    assert.match(
-      page,
-      /main entry is o200k_base,[^#]*In 2\.x it was cl100k_base:[^#]*gpt-tokenizer\/encoding\/cl100k_base`/,
-    )
-})
-
 test('the calls of tokenizers', async () => {
   const { Tokenizer: Other } = await import('@tokenlane/tokenizers')
   await compare('tokenizers', 14, { original: Other.fromFile(file) }, await Tokenizer.fromFile(file), [

@@ -35,7 +35,7 @@ export async function serve(wanted, { port = 0, encoding, text }) {
   process.stderr.write('Only this machine can open the page. Ctrl-C stops the server.\n')
 }
 
-/** Loads a repository of the hub. Names of files are none, so the page opens no files by their path. */
+/** Loads a repository of the hub. A path is no name of one, so the page opens no files by it. */
 async function openRepository(name) {
   const { repository, revision } = repositoryOf(name) ?? {}
   if (repository === undefined)

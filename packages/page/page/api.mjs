@@ -2,8 +2,8 @@
 // answers in the page.
 
 /**
- * Asks the server. An error response becomes an error with the same message. The bytes of a file are
- * sent as they are, with its name in the query.
+ * Asks the server. An error response becomes an error with the same message. The bytes of a file
+ * are sent as they are, with its name in the query.
  */
 export async function ask(method, what, body, signal) {
   const { name, bytes } = body ?? {}

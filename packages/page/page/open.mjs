@@ -11,9 +11,9 @@
 export function openers(opens, open, panes) {
   const box = /** @type {HTMLDetailsElement} */ (document.querySelector('.open'))
   const status = box.querySelector('[role=status]')
-  const field = box.querySelector('input[type=text]')
+  const field = /** @type {HTMLInputElement} */ (box.querySelector('input[type=text]'))
   const chosen = /** @type {HTMLInputElement} */ (box.querySelector('input[type=file]'))
-  const list = document.querySelector('.panes')
+  const list = /** @type {HTMLElement} */ (document.querySelector('.panes'))
   box.hidden = !opens.file && !opens.repository
   box.querySelector('form').hidden = !opens.repository
   box.querySelector('.file').toggleAttribute('hidden', !opens.file)

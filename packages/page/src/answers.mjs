@@ -185,7 +185,7 @@ async function tokens(tokenizer, body) {
   }
 }
 
-/** Why there are no tokens to draw; for chats of OpenAI's models, with the number of their tokens. */
+/** Why no tokens are drawn; for chats of OpenAI's models, with the number of their tokens. */
 function refusalOf(tokenizer, { mode, messages }, failure) {
   if (mode === 'chat' && failure.code === 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING') {
     try {

@@ -83,8 +83,9 @@ async function answer(request, port, files, answers) {
 }
 
 /**
- * Returns the body of a request: JSON, or a file with the name that the query has. A page of another
- * origin cannot send these content types without a CORS preflight, which the server does not allow.
+ * Returns the body of a request: JSON, or a file with the name that the query has. A page of
+ * another origin cannot send these content types without a CORS preflight, which the server does
+ * not allow.
  */
 async function bodyOf(request, query) {
   const type = request.headers['content-type'] ?? ''

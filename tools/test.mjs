@@ -59,7 +59,9 @@ const LONGEST_SPECS = [
  */
 const LONG_SPECS = [
   ...['cli/hostile-input', 'packages/requests/test/bodies'],
-  ...['page-chromium', 'page-modes', 'page-view'].map((name) => `packages/page/test/${name}`),
+  ...['page-access', 'page-chromium', 'page-modes', 'page-open', 'page-view'].map(
+    (name) => `packages/page/test/${name}`,
+  ),
   ...['core/file-limits', 'core/growth', 'chat/limits', 'dropins/limits'],
   ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
   ...named(CORPUS, 's3 stores hub-datasets'),

@@ -42,7 +42,13 @@ const FIRST = {
     decodeBytes: [[1]],
     decodeBatch: [[[1]]],
   },
-  ...{ decodeWithOffsets: [[1]], decodeStream: [[1]], extendTokenizer: [gpt], pruneTokenizer: [gpt] },
+  ...{
+    decodeWithOffsets: [[1]],
+    decodeStream: [[1]],
+    stopStream: [[1]],
+    extendTokenizer: [gpt],
+    pruneTokenizer: [gpt],
+  },
   ...{ verifyCorpus: [folder], cleanCorpus: [folder], writeReport: [folder, file] },
 }
 

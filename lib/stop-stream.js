@@ -67,8 +67,9 @@ class StopStream {
   #skippable = 0
   /** The number of ids that were read. The addon has not seen all of them. */
   #count = 0
-  /** The ids that were read and not released. */
-  #waiting = []
+  /** The ids that were read, and the number of those that were released. */
+  #ids = []
+  #released = 0
   /** How the stream has ended. */
   #finish
 
@@ -104,7 +105,7 @@ class StopStream {
   #read(list) {
     if (this.#finish !== undefined) return { text: '', ids: new Uint32Array(0), finish: this.#finish }
     try {
-      return this.#released(native.stopPush(this.#stream, list, this.#count, numbers), list)
+      return this.#result(native.stopPush(this.#stream, list, this.#count, numbers), list)
     } catch (failure) {
       this.#skippable = 0
       if (!UNCHANGED.test(failure.code)) this.#reset()
@@ -125,33 +126,41 @@ class StopStream {
     const finish = this.#finish
     try {
       const text = native.stopEnd(this.#stream, numbers)
-      return finish === undefined ? this.#released(text, NO_IDS) : { text, ids: new Uint32Array(0), finish }
+      return finish === undefined ? this.#result(text, NO_IDS) : { text, ids: new Uint32Array(0), finish }
     } finally {
       this.#count = this.#skippable = 0
       this.#finish = undefined
-      this.#waiting = []
+      this.#ids = []
+      this.#released = 0
     }
   }
 
   /** The result of a call that read a list of ids; its numbers are in `numbers`. */
-  #released(text, list) {
+  #result(text, list) {
     const count = numbers[0]
     const read = numbers[1]
     this.#count += read
     this.#skippable = numbers[5]
     let ids
-    if (this.#waiting.length === 0 && count === read) {
+    if (this.#ids.length === 0 && count === read) {
       ids = list.slice(0, read)
     } else {
-      for (let index = 0; index < read; index++) this.#waiting.push(list[index])
-      ids = Uint32Array.from(this.#waiting.splice(0, count))
+      for (let index = 0; index < read; index++) this.#ids.push(list[index])
+      const first = this.#released
+      this.#released += count
+      ids = Uint32Array.from(this.#ids.slice(first, this.#released))
+      // Seldom, so that an id costs the same however many wait.
+      if (2 * this.#released > this.#ids.length) {
+        this.#ids = this.#ids.slice(this.#released)
+        this.#released = 0
+      }
     }
     return numbers[2] === 0 ? { text, ids } : { text, ids, finish: (this.#finish = this.#finished()) }
   }
 
   #finished() {
     const [, , reason, value, count] = numbers
-    const cut = { text: native.stopCut(this.#stream), ids: Uint32Array.from(this.#waiting) }
+    const cut = { text: native.stopCut(this.#stream), ids: Uint32Array.from(this.#ids.slice(this.#released)) }
     const stop = [undefined, this.#stops[value], value, undefined][reason]
     return { reason: REASONS[reason], stop, count, cut }
   }

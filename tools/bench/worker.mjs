@@ -23,7 +23,7 @@ const tokenizer = await (job.tokenizer.file === undefined
   : Tokenizer.fromFile(job.tokenizer.file))
 const loaded = performance.now() - started
 
-const kinds = { load, batch, decode, single, loop }
+const kinds = { load, streams, batch, decode, single, loop }
 console.log(JSON.stringify(await kinds[job.kind]()))
 
 /** Milliseconds to load, and of the first short text. */
@@ -31,6 +31,43 @@ function load() {
   const start = performance.now()
   tokenizer.encode('A short text.', OPTIONS)
   return { load: loaded, first: performance.now() - start }
+}
+
+/** Stops of which the texts have the first characters only. */
+const STOPS = [
+  '\n\nUser:',
+  '\n\nAssistant:',
+  '</answer>',
+  '</s>',
+  '<|im_end|>',
+  '<|eot_id|>',
+  '[/INST]',
+  '###',
+].flatMap((stop) => [`${stop}\u0001`, `${stop}\u0002`])
+
+/**
+ * Ids per second of streams that decode, and that stop at 16 strings, given one by one or in lists
+ * of 1,000; and the milliseconds of the bytes of all tokens.
+ */
+function streams() {
+  const { ids } = tokenizer.encode(text().slice(0, 2_000_000), OPTIONS)
+  const lists = Array.from({ length: Math.ceil(ids.length / 1000) }, (_, at) => ids.slice(1000 * at, 1000 * at + 1000))
+  const perSecond = (stream, parts) => {
+    for (const part of parts.slice(0, parts.length / 2)) stream.push(part)
+    const timed = parts.slice(parts.length / 2)
+    const start = performance.now()
+    for (const part of timed) stream.push(part)
+    return ids.length / 2 / ((performance.now() - start) / 1e3)
+  }
+  const start = performance.now()
+  tokenizer.tokenBytes()
+  const tokenBytes = performance.now() - start
+  return {
+    decoded: perSecond(tokenizer.decodeStream(), ids),
+    stopped: perSecond(tokenizer.stopStream({ stop: STOPS }), ids),
+    lists: perSecond(tokenizer.stopStream({ stop: STOPS }), lists),
+    tokenBytes,
+  }
 }
 
 /**

@@ -111,17 +111,47 @@ struct Stops {
 #[derive(Debug)]
 struct Progress {
     /// The text that is not released, in UTF-8.
-    text: Vec<u8>,
+    text: Waiting<u8>,
     /// The position at which it starts, and up to which the automaton has read it.
     released: usize,
     searched: usize,
     /// Where the text of each id starts that is not released. They do not decrease.
-    starts: Vec<usize>,
+    starts: Waiting<usize>,
     state: State,
     /// The number of ids read, and the last of them.
     count: usize,
     last: Option<u32>,
     has_ended: bool,
+}
+
+/// Values that leave at the start. The others move only once they are fewer than those that left, so
+/// that a value costs the same however many wait.
+#[derive(Debug)]
+struct Waiting<T> {
+    values: Vec<T>,
+    left: usize,
+}
+
+impl<T: Copy> Waiting<T> {
+    const fn new() -> Self {
+        Self { values: vec![], left: 0 }
+    }
+
+    fn get(&self) -> &[T] {
+        &self.values[self.left..]
+    }
+
+    /// Removes the first `count` values.
+    fn take(&mut self, count: usize) -> Vec<T> {
+        let mut taken = vec![];
+        append(&mut taken, &self.get()[..count]);
+        self.left += count;
+        if 2 * self.left > self.values.len() {
+            self.values.drain(..self.left);
+            self.left = 0;
+        }
+        taken
+    }
 }
 
 /// A stop in the text.
@@ -134,10 +164,10 @@ struct Match {
 impl Default for Progress {
     fn default() -> Self {
         Self {
-            text: vec![],
+            text: Waiting::new(),
             released: 0,
             searched: 0,
-            starts: vec![],
+            starts: Waiting::new(),
             state: State::START,
             count: 0,
             last: None,
@@ -148,7 +178,7 @@ impl Default for Progress {
 
 impl Progress {
     fn text_end(&self) -> usize {
-        self.released + self.text.len()
+        self.released + self.text.get().len()
     }
 }
 
@@ -220,7 +250,8 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
     /// itself. Their text is certain at once. Afterwards [`Self::skip_to`] counts them.
     pub fn skippable(&self) -> usize {
         let Progress { text, starts, state, count, .. } = &self.progress;
-        let is_clear = text.is_empty() && starts.is_empty() && *state == State::START && !self.decoder.holds_text();
+        let is_clear =
+            text.get().is_empty() && starts.get().is_empty() && *state == State::START && !self.decoder.holds_text();
         if is_clear && !self.decoder.delays_tokens() { (self.max_ids - count).saturating_sub(1) } else { 0 }
     }
 
@@ -244,9 +275,9 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
         let progress = &mut self.progress;
         let before = progress.text_end();
         let mut start = before;
-        if holds_text || !self.decoder.push_fixed(id, &mut progress.text) {
+        if holds_text || !self.decoder.push_fixed(id, &mut progress.text.values) {
             let text = self.decoder.push(&[id])?;
-            append(&mut progress.text, text.as_bytes());
+            append(&mut progress.text.values, text.as_bytes());
             if self.decoder.delays_tokens() {
                 start = progress.text_end();
             } else if holds_text {
@@ -254,7 +285,7 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
                 start += text.as_bytes().strip_suffix(&own[..]).map_or(0, <[u8]>::len);
             }
         }
-        push(&mut progress.starts, start);
+        push(&mut progress.starts.values, start);
         progress.count += 1;
         progress.last = Some(id);
         Ok(())
@@ -263,7 +294,7 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
     /// Reads the text that was not read yet, up to the first stop.
     fn search(&mut self) -> Option<Match> {
         let Self { stops: Some(Stops { trie, automaton }), progress, .. } = self else { return None };
-        for &byte in &progress.text[progress.searched - progress.released..] {
+        for &byte in &progress.text.get()[progress.searched - progress.released..] {
             progress.state = automaton.step(trie, progress.state, byte);
             progress.searched += 1;
             if let Some((index, len)) = automaton.tokens(trie, progress.state).next() {
@@ -282,18 +313,17 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
     /// Releases the text up to a position, and the ids that start before it.
     fn release(&mut self, end: usize) -> Released {
         let progress = &mut self.progress;
-        let rest = progress.text.split_off(end - progress.released);
-        let text = from_utf8_lossy(std::mem::replace(&mut progress.text, rest));
+        let text = from_utf8_lossy(progress.text.take(end - progress.released));
         progress.released = end;
-        let ids = progress.starts.partition_point(|&start| start < end);
-        progress.starts.drain(..ids);
+        let ids = progress.starts.get().partition_point(|&start| start < end);
+        progress.starts.take(ids);
         Released { text, ids, read: 0, finish: None }
     }
 
     /// Ends at a stop in the text.
     fn finish_at(&mut self, found: &Match) -> Result<Released, DecodeError> {
         let released = self.release(if self.include_stop { found.end } else { found.start });
-        let mut cut = from_utf8_lossy(std::mem::take(&mut self.progress.text));
+        let mut cut = from_utf8_lossy(self.progress.text.take(self.progress.text.get().len()));
         push_str(&mut cut, &self.decoder.end()?);
         Ok(self.finish(released, StopReason::Text(found.index), cut))
     }
@@ -303,7 +333,7 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
         let reason = StopReason::Id(id);
         if self.include_stop {
             self.decode(id)?;
-            append(&mut self.progress.text, self.decoder.end()?.as_bytes());
+            append(&mut self.progress.text.values, self.decoder.end()?.as_bytes());
             let released = self.release_all();
             return Ok(self.finish(released, reason, String::new()));
         }
@@ -319,7 +349,7 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
     /// Ends the text after the ids so far: for a reason, unless its rest has a stop.
     fn finish_all(&mut self, reason: Option<StopReason>) -> Result<Released, DecodeError> {
         let rest = self.decoder.end()?;
-        append(&mut self.progress.text, rest.as_bytes());
+        append(&mut self.progress.text.values, rest.as_bytes());
         if let Some(found) = self.search() {
             return self.finish_at(&found);
         }
@@ -332,7 +362,7 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
 
     fn release_all(&mut self) -> Released {
         let released = self.release(self.progress.text_end());
-        Released { ids: released.ids + std::mem::take(&mut self.progress.starts).len(), ..released }
+        Released { ids: released.ids + self.progress.starts.get().len(), ..released }
     }
 
     fn finish(&mut self, released: Released, reason: StopReason, cut: String) -> Released {

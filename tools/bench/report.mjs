@@ -97,7 +97,7 @@ ${table(
 }
 
 function streams(read, tokenizers, corpus) {
-  return `## Streams of ids: thousands of ids per second
+  return `## Streams of ids: thousands of ids per second of processor time
 
 \`decodeStream\` and \`stopStream\` with 16 stops, one id for each push or 1,000; and the
 milliseconds of \`tokenBytes()\`.

@@ -493,7 +493,7 @@ export class Tokenizer {
    * SentencePiece. New arrays on each call.
    *
    * Throws `ERR_TOKENLANE_UNSUPPORTED` if the largest id is above 8 times the number of tokens plus
-   * 65,536.
+   * 65,536, and `ERR_TOKENLANE_OUTPUT_LIMIT` as {@link decode} of all ids would.
    */
   tokenBytes(): TokenBytes
 

@@ -184,7 +184,10 @@ test('special tokens are text, or none, for a stop', () => {
   const skipped = run(gpt2.stopStream({ stop: ['<|endoftext|>', 'etw'], skipSpecialTokens: true }), ids)
   assert.deepEqual([skipped.text, skipped.finish.stop], ['on', 'etw'])
   // Its id is not in the vocabulary.
-  assert.equal(run(gpt2.stopStream({ stopIds: [60_000] }), [...ids, 60_000]).finish.reason, 'id')
+  for (const includeStop of [false, true]) {
+    const ended = run(gpt2.stopStream({ stopIds: [60_000], includeStop }), [...ids, 60_000])
+    assert.deepEqual([ended.finish.stop, ended.ids.length], [60_000, ids.length + Number(includeStop)])
+  }
 })
 
 test('a source is read up to the stop, and closed', async () => {
@@ -213,6 +216,21 @@ test('a source is read up to the stop, and closed', async () => {
   ])
   const abort = AbortSignal.abort(new Error('enough'))
   await assert.rejects(() => gpt2.stopStream(answer(), { signal: abort }).next(), /enough/)
+})
+
+test('a long text that is held back costs the same for each id', () => {
+  const long = `${'a'.repeat(300_000)}b`
+  const stream = gpt2.stopStream({ stop: long })
+  const id = idsOf('aaaa')[0]
+  const size = gpt2.decode([id]).length
+  let released = 0
+  // A text that would be copied for each of these ids would take a minute.
+  for (let count = 1; count <= 150_000; count++) {
+    const { text, ids } = stream.push(id)
+    released += text.length
+    assert.ok(released === Math.max(0, size * count - 300_000) && ids.length <= text.length)
+  }
+  assert.equal(stream.push(idsOf('b')).finish.stop, long)
 })
 
 test('ten thousand stops are found like one', () => {

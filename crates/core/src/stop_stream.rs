@@ -124,8 +124,8 @@ struct Progress {
     has_ended: bool,
 }
 
-/// Values that leave at the start. The others move only once they are fewer than those that left, so
-/// that a value costs the same however many wait.
+/// Values that leave at the start. The others move only once they are fewer than those that left,
+/// so that a value costs the same however many wait.
 #[derive(Debug)]
 struct Waiting<T> {
     values: Vec<T>,
@@ -218,10 +218,10 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
         if self.progress.has_ended {
             return Ok(Released::default());
         }
-        let ids = &ids[..ids.len().min(self.max_ids - self.progress.count)];
+        let ids = &ids[..ids.len().min(self.max_ids.saturating_sub(self.progress.count))];
         let stop = ids.iter().position(|id| self.stop_ids.binary_search(id).is_ok());
         let texts = &ids[..stop.unwrap_or(ids.len())];
-        self.decoder.check(if self.include_stop { ids.get(..=texts.len()).unwrap_or(ids) } else { texts })?;
+        self.decoder.check(texts)?;
         let before = self.progress.count;
         let released = catch(|| {
             for &id in texts {
@@ -232,7 +232,7 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
             }
             match stop {
                 Some(at) => self.finish_by_id(ids[at]),
-                None if self.progress.count == self.max_ids => self.finish_all(Some(StopReason::Length)),
+                None if self.progress.count >= self.max_ids => self.finish_all(Some(StopReason::Length)),
                 None => Ok(self.release_certain()),
             }
         });
@@ -252,7 +252,7 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
         let Progress { text, starts, state, count, .. } = &self.progress;
         let is_clear =
             text.get().is_empty() && starts.get().is_empty() && *state == State::START && !self.decoder.holds_text();
-        if is_clear && !self.decoder.delays_tokens() { (self.max_ids - count).saturating_sub(1) } else { 0 }
+        if is_clear && !self.decoder.delays_tokens() { self.max_ids.saturating_sub(count + 1) } else { 0 }
     }
 
     /// Counts ids that were left out, up to a number of all ids.
@@ -332,8 +332,16 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
     fn finish_by_id(&mut self, id: u32) -> Result<Released, DecodeError> {
         let reason = StopReason::Id(id);
         if self.include_stop {
-            self.decode(id)?;
-            append(&mut self.progress.text.values, self.decoder.end()?.as_bytes());
+            // An unknown id has no text.
+            if self.decoder.check(&[id]).is_ok() {
+                self.decode(id)?;
+            } else {
+                let start = self.progress.text_end();
+                push(&mut self.progress.starts.values, start);
+                self.progress.count += 1;
+            }
+            let rest = self.decoder.end()?;
+            append(&mut self.progress.text.values, rest.as_bytes());
             let released = self.release_all();
             return Ok(self.finish(released, reason, String::new()));
         }

@@ -1,5 +1,6 @@
 //! The bytes of all tokens.
 
+use crate::budget::Budget;
 use crate::error::DecodeError;
 use crate::memory::fallible::{catch, push, with_capacity};
 use crate::tokenizer::Tokenizer;
@@ -27,10 +28,11 @@ impl Tokenizer {
         catch(|| {
             let mut all = TokenBytes { bytes: vec![], offsets: with_capacity(ids + 1)?, added: with_capacity(ids)? };
             push(&mut all.offsets, 0);
+            let mut budget = Budget::of_ids(ids);
             for id in 0..ids as u32 {
                 let added = pipeline.parts.added_tokens.decoded_form(id);
                 if let Some(token) = added.map(str::as_bytes).or_else(|| pipeline.parts.vocab.token(id)) {
-                    pipeline.decoder.append_inside(token, &mut all.bytes)?;
+                    pipeline.decoder.append_inside(token, &mut budget, &mut all.bytes)?;
                 }
                 push(&mut all.added, added.is_some().into());
                 push(&mut all.offsets, all.bytes.len() as u32);

@@ -96,13 +96,17 @@ impl Decoder {
 
     /// Appends the bytes that a token adds to a text if other tokens stand around it. Decoding all
     /// of them is the slow twin.
-    pub(crate) fn append_inside(&self, token: &[u8], bytes: &mut Vec<u8>) -> Result<(), DecodeError> {
+    pub(crate) fn append_inside(
+        &self,
+        token: &[u8],
+        budget: &mut Budget,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
         if self.joins_mapped_tokens() {
             self.append_mapped(token, bytes);
             return Ok(());
         }
-        let mut budget = Budget::of_ids(1);
-        let mut output = StepOutput::new(&mut budget, 0);
+        let mut output = StepOutput::new(budget, bytes.len());
         let mut token = Cow::Borrowed(token);
         let mut is_joined = false;
         for step in &self.steps {

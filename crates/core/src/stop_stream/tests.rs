@@ -240,4 +240,9 @@ fn an_unknown_id_of_ranks_reads_none_unless_it_is_a_stop() {
     let finish = Finish { reason: StopReason::Id(9), count: 2, cut: String::new() };
     let released = Released { text: "a".into(), ids: 1, read: 2, finish: Some(finish) };
     assert_eq!(stream.push(&[0, 9, 7]), Ok(released));
+    let options = StopOptions { include_stop: true, ..options };
+    let mut stream = StopStream::new(&tokenizer, &options).expect("there is memory");
+    let finish = Finish { reason: StopReason::Id(9), count: 2, cut: String::new() };
+    let released = Released { text: "a".into(), ids: 2, read: 2, finish: Some(finish) };
+    assert_eq!(stream.push(&[0, 9, 7]), Ok(released));
 }

@@ -1,4 +1,4 @@
-// Counts the tokens of a text area as you type. Each input encodes only the words around the change.
+// Counts the tokens of a text area as you type: an input encodes only the words around the change.
 
 import { Tokenizer } from '@tokenlane/web'
 

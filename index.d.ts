@@ -56,9 +56,11 @@ import type {
   TokenizerStats,
   TruncateOptions,
 } from './lib/option-types.js'
+import type { ErrorCodes } from './lib/error-codes.js'
 import type { TokenizerJson } from './lib/file-types.js'
 import type { ModelName } from './lib/model-names.js'
 
+export * from './lib/error-codes.js'
 export * from './lib/file-types.js'
 export * from './lib/model-names.js'
 export * from './lib/chat-types.js'
@@ -173,10 +175,13 @@ export class Tokenizer {
   /** Like {@link forModel}, on this thread. */
   static forModelSync(name: ModelName | (string & {}), options?: EncodingSyncOptions): Tokenizer
 
-  /** Like {@link fromFile}, from the bytes of the file. They are copied before the call returns. */
-  static fromBuffer(bytes: Uint8Array, options?: LoadOptions): Promise<Tokenizer>
+  /**
+   * Like {@link fromFile}, from the bytes of the file, which are copied before the call returns,
+   * from its text, or from a tokenizer.json that is parsed already.
+   */
+  static fromBuffer(bytes: Uint8Array | string | object, options?: LoadOptions): Promise<Tokenizer>
   /** Like {@link fromBuffer}, on this thread. */
-  static fromBufferSync(bytes: Uint8Array, options?: LoadOptions): Tokenizer
+  static fromBufferSync(bytes: Uint8Array | string | object, options?: LoadOptions): Tokenizer
 
   /**
    * Encodes one text on this thread. Use it for short texts: a batch of one is slower.
@@ -837,8 +842,8 @@ export function encodingForModel(name: ModelName | (string & {})): EncodingName
 
 /** An error of this package, of any realm or copy of it. */
 export interface TokenlaneError extends Error {
-  /** Stable, for code that handles the error: see docs/guide/errors.md. */
-  code: `ERR_TOKENLANE_${string}`
+  /** Stable, for code that handles the error: {@link ErrorCodes} has the meaning of each. */
+  code: keyof ErrorCodes
   /** The index of the text or pair of a batch that the error is about, if it is about one. */
   row?: number
   /** The message without place and advice, if it has them. */

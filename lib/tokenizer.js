@@ -9,6 +9,7 @@ const { checkInput, inputMeter } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const loaders = require('./loaders.js')
 const native = require('./native.js')
+const { BLOCK_BOUNDARIES } = require('./choices.js')
 const { isArray, isUint32Array, isUint8Array } = require('./realm.js')
 const { run, runNow } = require('./steps.js')
 const { decodeStream } = require('./stream.js')
@@ -49,6 +50,7 @@ const modules = later({
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 const CHAT_FORMAT = Symbol.for('tokenlane.chatFormat')
+const RESPONSE_TEMPLATE = Symbol.for('tokenlane.responseTemplate')
 
 // The fastest call for a string shorter than SHORT_TEXT_UNITS. It returns undefined if the general
 // call has to be made.
@@ -236,11 +238,12 @@ class Tokenizer {
     Tokenizer.#check(this, 'split')
     checkSplit(text)
     if (isOfBlocks(options)) return modules.markdown.splitBlocks(this, text, options)
-    const { limits, flags, extra } = splitOptions(options)
+    const { limits, unit, flags, extra } = splitOptions(options)
     const { pieces, failure } = modules.split.piecesOf(
       text,
       native.split(this.#handle, text, flags, extra, modules.split.whole(limits)),
       limits,
+      unit,
     )
     if (failure !== undefined) throw failure
     return pieces
@@ -250,10 +253,10 @@ class Tokenizer {
     Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
     if (isOfBlocks(options)) return await modules.markdown.splitBlocksAsync(this, text, options)
-    const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
+    const { limits, unit, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, modules.split.whole(limits))
-    const { pieces, failure } = modules.split.piecesOf(text, await enqueue(start, { signal }), limits)
+    const { pieces, failure } = modules.split.piecesOf(text, await enqueue(start, { signal }), limits, unit)
     if (failure !== undefined) throw failure
     return pieces
   }
@@ -269,10 +272,10 @@ class Tokenizer {
 
   #splitter(options) {
     if (isOfBlocks(options)) return new modules.markdown.BlockSplitter(this, options, KNOWN.splitAsync)
-    const { limits, flags, extra } = splitOptions(options, KNOWN.splitAsync)
+    const { limits, unit, flags, extra } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
-    return new modules.split.Splitter(limits, split)
+    return new modules.split.Splitter(limits, unit, split)
   }
 
   live(text = '', options = undefined) {
@@ -342,6 +345,11 @@ class Tokenizer {
   /** For @tokenlane/requests: how chats are counted, if not by a template. */
   get [CHAT_FORMAT]() {
     return this.#chat?.format
+  }
+
+  /** How transformers reads answers, of the config, for `@tokenlane/completions`. */
+  get [RESPONSE_TEMPLATE]() {
+    return this.#chat?.config?.response_template
   }
 
   /** Counts the texts of one chat, in which special tokens are text. */
@@ -533,7 +541,7 @@ function encodings() {
 }
 
 /** Whether pieces end at paragraphs or at blocks of code or Markdown, which JavaScript finds. */
-const isOfBlocks = (options) => ['paragraph', 'markdown', 'code'].includes(options?.boundary)
+const isOfBlocks = (options) => BLOCK_BOUNDARIES.includes(options?.boundary)
 
 /** Throws for an array of texts, which is an argument of other calls. */
 function checkOneText(text, hasWords = false) {

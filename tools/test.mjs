@@ -65,10 +65,11 @@ const LONG_SPECS = [
   ...['core/file-limits', 'core/growth', 'chat/limits', 'dropins/limits'],
   ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
   ...named(CORPUS, 's3 stores hub-datasets'),
+  'packages/web/test/counter',
 ]
 /** They need @tokenlane/web, whose build begins after the Rust tests. So they start last. */
 const WEB_SPECS = [
-  ...['web', 'dropins', 'memory'].map((name) => `packages/web/test/${name}`),
+  ...['web', 'dropins', 'memory', 'live', 'counter'].map((name) => `packages/web/test/${name}`),
   'packages/requests/test/web',
 ]
 

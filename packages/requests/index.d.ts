@@ -67,16 +67,29 @@ export interface CountRequestOptions extends EstimateOptions {
   api?: RequestApi | undefined
 }
 
+/** A place of a request whose tokens are an estimate. */
+export interface EstimatedPlace {
+  /**
+   * The place in the body, such as `messages[2].tool_calls`. `model` stands for a model for which
+   * OpenAI did not say that its rule holds.
+   */
+  place: string
+  /** What is estimated, and why. */
+  reason: string
+  /**
+   * A share of the tokens of the request (0.05: five percent). 95 of 100 recorded requests with
+   * such a part were counted within it, or within two tokens, by constants that were fitted without
+   * the recordings of their project; 0.5 if there are no recordings.
+   */
+  error: number
+}
+
 /** The tokens of a request, and how sure they are. */
 export interface RequestCount {
   /** The number of tokens. */
   tokens: number
-  /**
-   * The places whose tokens are estimates, such as `'messages[2].tool_calls'`, some with a reason
-   * in brackets. `'model'` stands for a model for which OpenAI did not say that its rule holds.
-   * Empty if the number is exact.
-   */
-  estimated: string[]
+  /** The places whose tokens are estimates. Empty if the number is exact. */
+  estimated: EstimatedPlace[]
   /** The API by whose rules the body was read. */
   api: RequestApi
 }

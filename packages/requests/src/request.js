@@ -19,6 +19,7 @@ const { anthropic, chat: ofChat, completions, embeddings, responses } = require(
 const { countClaude, isClaude } = require('./claude.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { OpenAiCounter } = require('./openai.js')
+const { Tally } = require('./tally.js')
 const { chatFormatOf, textCounter } = require('./tokenizer.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
@@ -41,9 +42,21 @@ const OPTIONS = ['api', 'model', 'imageSize', 'partTokens']
  *
  * @param {any} tokenizer
  * @param {any} given the body
+ * @param {any} [options]
+ */
+function countRequest(tokenizer, given, options) {
+  const { tokens, tally, api } = measureRequest(tokenizer, given, options)
+  return { tokens, estimated: tally.estimated(), api }
+}
+
+/**
+ * Counts a body as `{ tokens, tally, api }`: the tally has the amounts of its parts.
+ *
+ * @param {any} tokenizer
+ * @param {any} given the body
  * @param {any} options
  */
-function countRequest(tokenizer, given, options = {}) {
+function measureRequest(tokenizer, given, options = {}) {
   const format = chatFormatOf(tokenizer)
   checkObject(given, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
@@ -68,9 +81,11 @@ function countBy(api, body, options, { format, tokenizer }) {
   const openAi = format.kind === 'openai' ? new OpenAiCounter(format, countText) : undefined
   if (Object.hasOwn(TEXTS, api)) {
     const tokens = countTexts(body[TEXTS[api]], countText)
-    return { tokens, estimated: openAi?.isOther(model) ? ['model'] : [] }
+    const tally = new Tally()
+    if (openAi?.isOther(model)) tally.note('model', 'text', 'the model is not known to have this encoding')
+    return { tokens, tally }
   }
-  if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, options, countText)
+  if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, body, options, countText)
   if (openAi === undefined) return rendered(chatOf(api, body), format, tokenizer)
   return api === 'openai-responses' ? openAi.responses(body, options) : openAi.chat(chatOf(api, body), options)
 }
@@ -141,8 +156,8 @@ function rendered(body, format, tokenizer) {
   const { messages, tools, documents } = body
   // A message of harmony has one call.
   const isHarmony = format.kind === 'harmony'
-  const estimated = []
-  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, isHarmony, estimated))
+  const tally = new Tally()
+  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, isHarmony, tally))
   const isContinued = body.continue_final_message === true
   if (isContinued && body.add_generation_prompt === true)
     throw wrongValue('continue_final_message', 'false with add_generation_prompt', true)
@@ -156,7 +171,7 @@ function rendered(body, format, tokenizer) {
     // Servers encode the whole text; only the library of the harmony format knows what is content.
     content: isHarmony ? 'text' : 'parse',
   })
-  return { tokens, estimated }
+  return { tokens, tally }
 }
 
 function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort }) {
@@ -164,7 +179,7 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(message, otherwise, isHarmony, estimated) {
+function forTemplate(message, otherwise, isHarmony, tally) {
   const location = placeOf(message, otherwise)
   const { content, tool_calls: calls } = message
   const texts = Array.isArray(content)
@@ -172,7 +187,7 @@ function forTemplate(message, otherwise, isHarmony, estimated) {
     : []
   texts.forEach((text, i) => {
     const place = placeOf(content[i], `${location}.content[${i}]`)
-    if (typeof text !== 'string') estimated.push(`${place} (only its placeholder is counted)`)
+    if (typeof text !== 'string') tally.note(place, 'image', 'only its placeholder is counted')
   })
   const isText = texts.every((text) => typeof text === 'string')
   const said = Array.isArray(content) ? { content: isText ? texts.join('\n') : withoutData(content, location) } : {}
@@ -195,4 +210,4 @@ const withoutData = (parts, location) =>
     jsonText(parts, location, (name, value) => (DATA.includes(name) && typeof value === 'string' ? '' : value)),
   )
 
-module.exports = { countRequest }
+module.exports = { countRequest, measureRequest }

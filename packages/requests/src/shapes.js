@@ -59,6 +59,7 @@ const chat = {
   tools: chatTools,
   functions: optional(listOf(declared)),
   tool_choice: choice,
+  parallel_tool_calls: optional(boolean),
   function_call: choice,
   response_format: optional(object({ ...FORMAT, json_schema: optional(object(FORMAT)) })),
   ...SERVER,
@@ -109,6 +110,7 @@ const responses = {
   instructions: optional(textOr(listOf(item, 'a text or an array of items'))),
   tools: optional(listOf(responsesTool)),
   tool_choice: choice,
+  parallel_tool_calls: optional(boolean),
   text: optional(object({ format: optional(object(FORMAT)) })),
   previous_response_id: json,
   conversation: json,
@@ -161,6 +163,9 @@ const anthropic = {
     'an array of messages',
   ),
   tools: optional(listOf(anthropicTool)),
+  tool_choice: choice,
+  output_config: optional(object({ format: optional(object(FORMAT)) })),
+  output_format: optional(object(FORMAT)),
   ...SERVER,
 }
 

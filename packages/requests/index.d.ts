@@ -27,7 +27,7 @@ import type { ChatEntry, ChatMessage, CountChatOptions, ImageSize } from 'tokenl
  */
 export interface RequestTokenizer {
   /** The number of ids of a text. */
-  count(text: string, options?: { specialTokens?: 'text' | undefined }): number
+  count(text: string, options?: { specialTokens?: 'text' | undefined; addSpecialTokens?: boolean | undefined }): number
   /** The number of ids of a conversation. */
   countChat(messages: readonly ChatEntry[], options?: CountChatOptions): number
 }
@@ -55,13 +55,20 @@ export interface EstimateOptions {
 }
 
 /** The API whose requests have the form of a body. */
-export type RequestApi = 'openai-chat' | 'openai-responses' | 'openai-embeddings' | 'openai-completions' | 'anthropic'
+export type RequestApi =
+  | 'openai-chat'
+  | 'openai-responses'
+  | 'openai-embeddings'
+  | 'openai-completions'
+  | 'anthropic'
+  | 'gemini'
 
 /** Options of {@link countRequest}. */
 export interface CountRequestOptions extends EstimateOptions {
   /**
    * The API. Default: by the fields of the body: `input` or `instructions` are those of OpenAI's
-   * Responses, `system` and blocks such as `tool_use` of Anthropic's messages; all others of chat
+   * Responses, `system` and blocks such as `tool_use` of Anthropic's messages, `contents` those of
+   * Gemini; all others of chat
    * completions, also as vLLM, llama.cpp and Ollama take them.
    */
   api?: RequestApi | undefined
@@ -107,6 +114,9 @@ export interface RequestCount {
  *   `documents`, `reasoning_effort` and `continue_final_message`. Bodies of Responses and of
  *   Anthropic are converted. The tokens of images are not counted.
  * - For a model of Claude, with `o200k_base`: an estimate, because its tokenizer is not public.
+ * - Bodies of Gemini's generateContent, with the tokenizer of Gemma 3, which has Gemini's
+ *   vocabulary. The option `model` names the model. Texts are counted exactly; tools, calls,
+ *   signatures of thoughts, images, pages of PDF and WAV are estimated.
  *
  * Throws the errors of `countChat` with a template, and `ERR_TOKENLANE_CHAT_UNDOCUMENTED` for a
  * part whose tokens cannot be estimated, such as audio, unless `partTokens` has them. A field that

@@ -1,10 +1,12 @@
-// npm run maintain -- fit-requests [FILE...]: fits the constants of packages/requests/prices to
-// requests whose usage was recorded, and writes the table of docs/guide/requests.md.
+// npm run maintain -- fit-requests [FILE... [TOKENIZER]]: fits the constants of
+// packages/requests/prices to requests whose usage was recorded, and writes the table of
+// docs/guide/requests.md.
 //
 // A request is counted as a sum: what rules give, and amounts of parts times their constants. Both
 // numbers of each recording are in __test__/testdata/chat/recorded-usage.jsonl, without its texts.
-// FILEs, which tools/data/recorded_requests.py prints, are measured again, with the requests in
-// __test__/testdata/chat/usage.json, and replace it.
+// FILEs (.jsonl), which tools/data/recorded_requests.py prints, are measured again, with the
+// requests in __test__/testdata/chat/usage.json, and replace it; those to Gemini with TOKENIZER,
+// the tokenizer.json of Gemma 3.
 //
 // The constants of a family have the least sum of absolute errors (the weighted median of each
 // part, in turn), so a recording that is wrong changes nothing. A part that a family has too few
@@ -37,16 +39,19 @@ const FEW = 3
  * caller sends hardly differs.
  */
 const OWN = {
+  gemini: /^(message|system|image|smallImage|page|second|declaration)(@|$)/,
   openai: /^(tools|hosted.*|format|text)(@|$)/,
   anthropic: /^(tools|toolsForced|hosted.*|format|text|thinking.*)(@|$)/,
 }
 /** Parts in which they may differ. */
-const LOOSE = /^(call|turn|parallel|parallelTurn|line|noteOfParameters|earlier|encrypted|serial|choice.*|tool_choice)$/
+const LOOSE =
+  /^(signature|call|turn|parallel|parallelTurn|line|noteOfParameters|earlier|encrypted|serial|choice.*|tool_choice)$/
 /** Recordings that the constant of the pool weighs as much as. */
 const OWN_PRIOR = 2
 const PRIOR = 20
 const PROVIDERS = {
   openai: { step: (part) => (part === 'encrypted' ? 0.001 : 1), fixed: DOCUMENTED, own: OWN.openai },
+  gemini: { step: (part) => (part.endsWith('ignature') ? 0.001 : 0.1), fixed: {}, own: OWN.gemini },
   // Thoughts of earlier turns are not sent to older models, as Anthropic documents.
   anthropic: {
     step: (part) => (part === 'character' ? 0.001 : 0.01),
@@ -54,18 +59,34 @@ const PROVIDERS = {
     own: OWN.anthropic,
   },
 }
+/** Images, pages and seconds of audio, as Google documents them, or as its API reports them. */
+const GEMINI_MEDIA = {
+  'gemini-2.0': { smallImage: 258, image: 1290, page: 258, second: 25 },
+  'gemini-2.5': { smallImage: 258, image: 258, page: 258, second: 32 },
+  'gemini-3': { smallImage: 1088, image: 1088, page: 526, second: 25 },
+}
 /** An error within which a count is as good as exact. */
 const SLACK = 2
 /** Families in which texts have about the same tokens. A later pool starts from the one before. */
-const POOLS = ['older', 'old', 'harmony', 'new']
+const GROUPS = { openai: ['chat', 'responses'], anthropic: ['messages'], gemini: ['contents'] }
+/** The newer tokenizers of Claude make more tokens of the same texts. */
+const NEWER = {
+  pools: ['new', 'five'],
+  factor: 1.3,
+  parts:
+    /^(tool|toolText|toolSchema|call|callField|callText|result|thought|formatSchema|document|citations|citedSentence)$/,
+}
+const POOLS = ['older', 'old', 'harmony', 'new', 'five', 'gemini-2.5', 'gemini-3', 'gemini-2.0']
 /** Beyond this a recording is of something else: its usage was invented, or a page was added. */
 const FOREIGN = 0.4
 
+const files = process.argv.slice(2).filter((name) => name.endsWith('.jsonl'))
+const geminiFile = process.argv.slice(2).find((name) => !name.endsWith('.jsonl'))
 const loaded = new Map()
 function tokenizerOf(model) {
   if (!loaded.has(model)) {
     try {
-      loaded.set(model, Tokenizer.forModelSync(model))
+      loaded.set(model, model === geminiFile ? Tokenizer.fromFileSync(model) : Tokenizer.forModelSync(model))
     } catch {
       loaded.set(model, undefined)
     }
@@ -90,7 +111,7 @@ async function* recordings(files) {
   for (const file of files)
     for await (const line of readline.createInterface({ input: fs.createReadStream(file) })) {
       const recording = JSON.parse(line)
-      if (['openai', 'azure', 'anthropic'].includes(recording.provider)) yield recording
+      if (['openai', 'azure', 'anthropic', 'gemini'].includes(recording.provider)) yield recording
     }
 }
 
@@ -100,6 +121,7 @@ const isIncomplete = ({ reason, part }) =>
 
 /** A recording as its parts, or undefined. */
 function measured({ project, source, licence, date, api, model, tokens, body }) {
+  if (api === 'gemini') return measuredGemini({ project, source, licence, date, model, tokens, body })
   const isAnthropic = api === 'anthropic'
   if (!isAnthropic && api !== 'openai-chat' && api !== 'openai-responses') return undefined
   const named = /^(ft:|gpt|o\d|claude)/.test(body.model ?? '') ? body.model : model
@@ -121,6 +143,35 @@ function measured({ project, source, licence, date, api, model, tokens, body }) 
   return {
     ...{ project, source, licence, date: date?.slice(0, 16), provider, group, family: fitWith, pool },
     ...{ tokens, fixed, amounts: tally.amounts, isEstimate: tally.notes().length > 0 },
+  }
+}
+
+/** Requests to Gemini are measured with its vocabulary, whose file is not in this repository. */
+function measuredGemini({ project, source, licence, date, model, tokens, body }) {
+  if (geminiFile === undefined) return undefined
+  let result
+  try {
+    result = measureRequest(tokenizerOf(geminiFile), { ...body, model }, { api: 'gemini' })
+  } catch {
+    return undefined
+  }
+  const { tally } = result
+  // Some projects cut the signatures of thoughts off, whose tokens were counted.
+  const isCut = /"thought_?signature":"[^"]{0,60}"/i.test(JSON.stringify(body))
+  if (tally.notes().some(isIncomplete) || isCut) return undefined
+  const { name, pool } = tally.family
+  return {
+    ...{
+      project,
+      source,
+      licence,
+      date: date?.slice(0, 16),
+      provider: 'gemini',
+      group: 'contents',
+      family: name,
+      pool,
+    },
+    ...{ tokens, fixed: Math.round(result.tokens - tokensOf(tally)), amounts: tally.amounts, isEstimate: true },
   }
 }
 
@@ -243,7 +294,8 @@ function gauss(matrix) {
 /** Only models that reason take more for calls of the current turn. */
 function rulesOf(provider, pool) {
   const rules = PROVIDERS[provider]
-  return pool === 'older' ? { ...rules, fixed: { ...rules.fixed, turn: 0, parallelTurn: 0 } } : rules
+  const fixed = pool === 'older' ? { turn: 0, parallelTurn: 0 } : GEMINI_MEDIA[pool]
+  return { ...rules, fixed: { ...rules.fixed, ...fixed } }
 }
 
 /** Parts of which each family has a constant of its own, under names of their own. */
@@ -260,6 +312,11 @@ const ownOf = (parts, family) =>
     Object.entries(parts).flatMap(([part, value]) =>
       part.endsWith(`@${family}`) ? [[part.split('@')[0], value]] : [],
     ),
+  )
+
+const scaled = (prices) =>
+  Object.fromEntries(
+    Object.entries(prices).map(([part, price]) => [part, NEWER.parts.test(part) ? price * NEWER.factor : price]),
   )
 
 /** The constants of no family: of parts with one for each, their middle. */
@@ -284,15 +341,18 @@ function fitFamilies(rows, provider) {
   const pools = {}
   const families = {}
   let start = {}
+  let old
   for (const [pool, some] of [...groupBy(rows, (row) => row.pool)].sort(
     ([a], [b]) => POOLS.indexOf(a) - POOLS.indexOf(b),
   )) {
     const rules = rulesOf(provider, pool)
+    if (NEWER.pools.includes(pool)) start = scaled(old ?? start)
     const marked = some.map((row) => ({ ...row, amounts: ofFamily(row.amounts, row.family, rules.own) }))
     const names = [...new Set(some.map(({ family }) => family))]
     const first = Object.assign({}, start, ...names.map((family) => ofFamily(start, family, rules.own)))
     const together = fitted(marked, first, rules)
     pools[pool] = start = averaged(together)
+    if (pool === 'old') old = start
     for (const [family, own] of groupBy(some, (row) => row.family))
       families[family] = fitted(own, { ...start, ...ownOf(together, family) }, rules)
   }
@@ -353,7 +413,7 @@ function write(list, rows, provider) {
         const having = own.filter(({ amounts }) => part in amounts)
         const judged = having.length < FEW ? counted.filter(({ amounts }) => part in amounts) : having
         const error = judged.length === 0 ? undefined : Number(quantile(judged.map(errorOf), 0.95).toFixed(3))
-        return [part, { tokens: prices[part], recordings: having.length, error }]
+        return [part, { tokens: Number(prices[part].toFixed(3)), recordings: having.length, error }]
       }),
     )
   }
@@ -374,7 +434,6 @@ async function measure(files) {
   return [...rows.values()]
 }
 
-const files = process.argv.slice(2)
 const rows =
   files.length > 0
     ? await measure(files)
@@ -391,7 +450,7 @@ const judged = []
 for (const provider of Object.keys(PROVIDERS)) {
   const file = path.join(root, `packages/requests/prices/${provider}.json`)
   const prices = JSON.parse(fs.readFileSync(file, 'utf8'))
-  for (const group of provider === 'openai' ? ['chat', 'responses'] : ['messages']) {
+  for (const group of GROUPS[provider]) {
     const { families } = provider === 'openai' ? prices[group] : prices
     const own = rows.filter((row) => row.provider === provider && row.group === group)
     const all = fitFamilies(own, provider)

@@ -273,7 +273,7 @@ class Estimate {
     return this.#json(tool, location, 'it is not a function', 'hosted') + this.#price(`hosted:${type}`)
   }
 
-  /** What functions take beside their declarations: later models read the note of all parameters. */
+  /** What functions take beside their declarations, such as a note of all parameters. */
   #declared(functions) {
     const bare = functions.every(({ parameters }) => Object.keys(parameters?.properties ?? {}).length === 0)
     return functions.reduce(

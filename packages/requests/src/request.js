@@ -1,8 +1,8 @@
 'use strict'
 
 // Counts the JSON body of a request: to OpenAI's chat completions, Responses, embeddings and
-// completions, to Anthropic's messages, and to servers that render the chat template of a model
-// (vLLM, llama.cpp, Ollama).
+// completions, to Anthropic's messages, to Gemini, and to servers that render the chat template of
+// a model (vLLM, llama.cpp, Ollama).
 
 const {
   conversation: { refuseLangChain },
@@ -15,8 +15,9 @@ const {
 
 const { messagesOfAnthropic, toolsOfAnthropic } = require('./adapters/anthropic.js')
 const { messagesOfResponses, toolsOfResponses } = require('./adapters/openai.js')
-const { anthropic, chat: ofChat, completions, embeddings, responses } = require('./shapes.js')
+const { anthropic, chat: ofChat, completions, embeddings, gemini, responses } = require('./shapes.js')
 const { countClaude, isClaude } = require('./claude.js')
+const { countGemini } = require('./gemini.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { OpenAiCounter } = require('./openai.js')
 const { Tally } = require('./tally.js')
@@ -28,13 +29,14 @@ const SHAPES = {
   'openai-chat': ofChat,
   'openai-responses': responses,
   anthropic,
+  gemini,
   'openai-embeddings': embeddings,
   'openai-completions': completions,
 }
 const APIS = Object.keys(SHAPES)
 /** The fields that are read of a body; those after the first tell the API. */
 const READ = [...new Set([...APIS.flatMap((api) => Object.keys(SHAPES[api])), 'encoding_format', 'dimensions'])]
-const FIELDS = ['messages', 'input', 'instructions', 'prompt', 'previous_response_id', 'conversation']
+const FIELDS = ['messages', 'contents', 'input', 'instructions', 'prompt', 'previous_response_id', 'conversation']
 const OPTIONS = ['api', 'model', 'imageSize', 'partTokens']
 
 /**
@@ -85,6 +87,10 @@ function countBy(api, body, options, { format, tokenizer }) {
     if (openAi?.isOther(model)) tally.note('model', 'text', 'the model is not known to have this encoding')
     return { tokens, tally }
   }
+  if (api === 'gemini') {
+    const isOther = format.kind !== 'template'
+    return countGemini(body, model, { ...options, isOther }, textCounter(tokenizer, { addSpecialTokens: false }))
+  }
   if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, body, options, countText)
   if (openAi === undefined) return rendered(chatOf(api, body), format, tokenizer)
   return api === 'openai-responses' ? openAi.responses(body, options) : openAi.chat(chatOf(api, body), options)
@@ -92,6 +98,7 @@ function countBy(api, body, options, { format, tokenizer }) {
 
 /** The API that has the fields of a body. */
 function apiOf(body) {
+  if (body.messages === undefined && body.contents !== undefined) return 'gemini'
   if (body.messages === undefined && hasTexts(body)) return 'openai-embeddings'
   if (body.messages === undefined && hasPrompt(body)) return 'openai-completions'
   if (body.input !== undefined || body.instructions !== undefined) return 'openai-responses'

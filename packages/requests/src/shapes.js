@@ -169,6 +169,42 @@ const anthropic = {
   ...SERVER,
 }
 
+// Gemini's generateContent
+
+const geminiContents = (value, place) => {
+  if (typeof value === 'string') return
+  if (Array.isArray(value)) value.forEach((one, i) => geminiContents(one, `${place}[${i}]`))
+  else object({ role: text, parts: geminiParts }, { what: 'a text or a content (an object)' })(value, place)
+}
+const geminiPart = textOr(object({ text, thoughtSignature: text }, { what: 'a part (a text or an object)' }))
+const geminiParts = optional((value, place) => {
+  if (Array.isArray(value)) value.forEach((one, i) => geminiPart(one, `${place}[${i}]`))
+  else geminiPart(value, place)
+})
+const geminiTools = (value, place) => {
+  if (Array.isArray(value)) value.forEach((one, i) => anObject(one, `${place}[${i}]`))
+  else anObject(value, place)
+}
+const geminiFunctions = (value, place) => listOf(object({ name: text, description: text }))(value, place)
+const gemini = {
+  model: text,
+  contents: optional(geminiContents),
+  systemInstruction: optional(geminiContents),
+  system_instruction: optional(geminiContents),
+  tools: optional(
+    both(geminiTools, (value, place) => {
+      const tools = Array.isArray(value) ? value : [value]
+      tools.forEach((tool, i) => {
+        const where = Array.isArray(value) ? `${place}[${i}]` : place
+        for (const name of ['functionDeclarations', 'function_declarations'])
+          optional(geminiFunctions)(tool[name], `${where}.${name}`)
+      })
+    }),
+  ),
+  cachedContent: json,
+  cached_content: json,
+}
+
 // Embeddings and completions
 
 const id = (value, place) => {
@@ -381,6 +417,7 @@ module.exports = {
   chatTools,
   completions: { model: text, prompt: texts },
   embeddings: { model: text, input: texts },
+  gemini,
   langChain,
   langChainContent: (value, place) => contentOf(langChainBlock, 'LangChain')(value, place),
   langChainParts: parts(langChainBlock),

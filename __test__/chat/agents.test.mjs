@@ -117,6 +117,27 @@ test('function definitions that the documented rule does not cover are refused b
     assert.throws(() => count(tools), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
 })
 
+test('countChat counts for models that reason what their API reports, as countRequest does', () => {
+  const talk = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: 'Bye' },
+  ]
+  const tokens = (model) => Tokenizer.forModelSync(model).countChat(talk)
+  const base = tokens('gpt-4o')
+  for (const [model, difference] of [
+    ['gpt-4.1', 0],
+    ['o3', -1],
+    ['o4-mini', -1],
+    ['gpt-5', 1],
+    ['gpt-5-nano', 1],
+  ]) {
+    assert.equal(tokens(model) - base, difference, model)
+    assert.equal(countRequest(Tokenizer.forModelSync(model), { model, messages: talk }).tokens, tokens(model), model)
+  }
+})
+
 test('tool calls and results are estimated, or refused as undocumented', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } }
   const chat = [
@@ -148,9 +169,9 @@ const none = gpt4o.countChat([{ role: 'user', content: [] }])
 /** Tokens of an image of this size, by what OpenAI documents. */
 function image(model, width, height, detail = undefined, isEstimated = false) {
   const options = { model, imageSize: () => ({ width, height }) }
-  const messages = seen('https://example.com/a', detail)
-  const tokens = isEstimated ? countRequest(gpt4o, { messages }, options).tokens : gpt4o.countChat(messages, options)
-  return tokens - none
+  const count = (messages) =>
+    isEstimated ? countRequest(gpt4o, { messages }, options).tokens : gpt4o.countChat(messages, options)
+  return count(seen('https://example.com/a', detail)) - count([{ role: 'user', content: [] }])
 }
 
 test("images are counted as in the examples of OpenAI's guide", () => {
@@ -191,8 +212,7 @@ test('images of each family of models', () => {
   }
   // A published budget without a published factor is an estimate of one token per patch.
   assert.throws(() => image('gpt-5.4', 1024, 1024), { code: UNDOCUMENTED, message: /gpt-5\.4/ })
-  // The answer of a reasoning model starts with one token less.
-  assert.equal(image('gpt-5.4', 1024, 1024, 'high', true), 1024 - 1)
+  assert.equal(image('gpt-5.4', 1024, 1024, 'high', true), 1024)
   assert.equal(image('gpt-5.4', 4000, 3000, 'auto', true), image('gpt-5.4', 4000, 3000, 'high', true))
   assert.equal(image('gpt-5.5', 4000, 3000, 'auto', true), image('gpt-5.5', 4000, 3000, 'original', true))
   assert.throws(() => image('gpt-5-mini', 64, 64, 'low'), { code: UNDOCUMENTED, message: /low detail/ })

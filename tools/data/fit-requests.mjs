@@ -40,7 +40,7 @@ const FEW = 3
  */
 const OWN = {
   gemini: /^(message|system|image|smallImage|page|second|declaration)(@|$)/,
-  openai: /^(tools|hosted.*|format|text)(@|$)/,
+  openai: /^(tools|hosted.*|format|text|earlier)(@|$)/,
   anthropic: /^(tools|toolsForced|hosted.*|format|text|thinking.*)(@|$)/,
 }
 /** Parts in which they may differ. */

@@ -11,6 +11,7 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { Tokenizer } from '../../index.mjs'
+import { renamePart } from '../../lib/files/parts.mjs'
 import hubCache from '../../lib/hub/cache.js'
 import { failure } from '../support/texts.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
@@ -183,4 +184,27 @@ test('a hub cache on a system without links has copies', async (t) => {
   const options = { cacheDir, localFilesOnly: true }
   const loaded = await Tokenizer.fromPretrained('org/name', options)
   assert.equal([...loaded.encode('hello').ids].join(' '), IDS)
+})
+
+test('a file that another process reads is replaced once that process has closed it', async (t) => {
+  const [part, place] = ['one.part', 'one.json'].map((name) => path.join(folder, name))
+  const { rename } = fs.promises
+  let refusals = 3
+  t.mock.method(fs.promises, 'rename', async (...names) => {
+    if (refusals-- > 0) throw Object.assign(new Error('EPERM: operation not permitted'), { code: 'EPERM' })
+    return rename(...names)
+  })
+  const platform = Object.getOwnPropertyDescriptor(process, 'platform')
+  t.after(() => Object.defineProperty(process, 'platform', platform))
+  Object.defineProperty(process, 'platform', { ...platform, value: 'win32' })
+  fs.writeFileSync(part, 'new')
+  fs.writeFileSync(place, 'old')
+  await renamePart(part, place)
+  assert.equal(fs.readFileSync(place, 'utf8'), 'new')
+  assert.equal((await failure(() => renamePart(part, place))).code, 'ENOENT')
+  // Other systems replace it at once, so a refusal has another reason.
+  Object.defineProperty(process, 'platform', { ...platform, value: 'linux' })
+  refusals = 1
+  fs.writeFileSync(part, 'newer')
+  assert.equal((await failure(() => renamePart(part, place))).code, 'EPERM')
 })

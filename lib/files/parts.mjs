@@ -14,6 +14,8 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as wait } from 'node:timers/promises'
 
 const OWNER = '([0-9a-f]{12})-(\\d+)-(\\d+)'
 const PART_NAME = new RegExp(`^\\..*\\.tokenlane-${OWNER}-\\d+\\.part$`, 's')
@@ -147,5 +149,28 @@ export function removeOwnParts(folder) {
     const [, system, pid, start] = PART_NAME.exec(name) ?? []
     if (system === SYSTEM && Number(pid) === process.pid && start === PROCESS_START)
       attempt(() => fs.unlinkSync(path.join(folder, name)))
+  }
+}
+
+/** Milliseconds for which another process may have a file open that is replaced. */
+const BUSY_LIMIT = 5000
+const BUSY_CODES = new Set(['EACCES', 'EBUSY', 'EPERM'])
+
+/**
+ * Gives a part its name. Windows does not replace a file that another process is reading, so it is
+ * tried again until that process has closed it.
+ *
+ * @param {string} part
+ * @param {string} place
+ */
+export async function renamePart(part, place) {
+  const end = performance.now() + (process.platform === 'win32' ? BUSY_LIMIT : 0)
+  for (;;) {
+    try {
+      return await fs.promises.rename(part, place)
+    } catch (failure) {
+      if (performance.now() >= end || !BUSY_CODES.has(failure.code)) throw failure
+      await wait(10)
+    }
   }
 }

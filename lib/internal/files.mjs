@@ -31,7 +31,15 @@ export {
   startOf,
 } from '../files/parquet-codecs.mjs'
 export { checkPackages } from '../files/parquet.mjs'
-export { isGone, partOf, removeDeadParts, removeOldParts, removeOwnParts, thisProcess } from '../files/parts.mjs'
+export {
+  isGone,
+  partOf,
+  removeDeadParts,
+  removeOldParts,
+  removeOwnParts,
+  renamePart,
+  thisProcess,
+} from '../files/parts.mjs'
 export { MAX_RATIO, Ratio } from '../files/ratio.mjs'
 export { TEMPORARY_VARIABLE, inScratch, newScratch, removeScratch, removeScratchNow } from '../files/scratch.mjs'
 export { behindLinks, realPathIfThere, statIfThere } from '../files/stat.mjs'

@@ -53,9 +53,12 @@ export class Staged {
       for (const place of [path.join(modules, name), path.join(this.folder, path.relative(root, workspace))])
         fs.cpSync(workspace, place, { recursive: true })
     }
-    // The golden data, and the scripts that download vocabularies.
+    // What specs read of the repository: golden data, the scripts that download vocabularies, rank
+    // files as OpenAI has them, documents, examples and settings of tools.
     for (const name of ['crates', 'tools'])
       fs.symlinkSync(path.join(root, name), path.join(this.folder, name), 'junction')
+    for (const name of ['encodings', 'docs', 'examples', 'biome.jsonc', 'DESIGN.md'])
+      fs.cpSync(path.join(root, name), path.join(this.folder, name), { recursive: true })
   }
 
   /**

@@ -58,7 +58,7 @@ async function all(iterable) {
   return found
 }
 
-/** Writes inputs of a line to a folder or to the store, and returns their names. */
+/** Writes inputs of a line to a folder or to the store, and returns their names with slashes. */
 function inputsOf(name, count, isStored) {
   if (!isStored) fs.mkdirSync(at(name), { recursive: true })
   return Array.from({ length: count }, (_, index) => {
@@ -66,7 +66,7 @@ function inputsOf(name, count, isStored) {
     const file = `${String(index).padStart(4, '0')}.jsonl`
     if (isStored) s3.put(`lake/${name}/${file}`, line)
     else fs.writeFileSync(at(name, file), line)
-    return { path: isStored ? `s3://lake/${name}/${file}` : at(name, file), size: line.length }
+    return { path: isStored ? `s3://lake/${name}/${file}` : at(name, file).replaceAll('\\', '/'), size: line.length }
   })
 }
 
@@ -89,7 +89,7 @@ test('plans over files and objects, in turns: every input, in order and whole', 
         planParts({ inputs: [...order].map((letter) => known[letter]), content: { shardSize }, sizes }),
       )
       assert.deepEqual(
-        plan.map((part) => ({ path: part.path, size: part.size })),
+        plan.map((part) => ({ path: part.path.replaceAll('\\', '/'), size: part.size })),
         expected,
         order,
       )

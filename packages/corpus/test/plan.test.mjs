@@ -137,10 +137,12 @@ test('inputs that threads look at have the plan of inputs that are opened one by
     for await (const part of planParts({ inputs: names, content })) parts.push(part)
     return parts
   }
-  const all = await partsOf([at('very-many')])
+  // Windows takes both kinds of slashes; the names in a folder have these.
+  const slashed = (name) => name.replaceAll('\\', '/')
+  const all = (await partsOf([at('very-many')])).map((part) => ({ ...part, path: slashed(part.path) }))
   const firsts = new Map(all.toReversed().map((part) => [part.path, part]))
   const known = inputs.filter((name) => fs.statSync(name).size > 0)
-  assert.deepEqual([...firsts.keys()].sort(), known)
+  assert.deepEqual([...firsts.keys()].sort(), known.map(slashed))
   assert.ok(
     all.some(({ start }) => start > 0),
     'inputs are cut',
@@ -149,9 +151,9 @@ test('inputs that threads look at have the plan of inputs that are opened one by
   let compared = 0
   for (let from = 0; from < inputs.length; from += 200) {
     for (const part of await partsOf(inputs.slice(from, from + 200))) {
-      const { shard: _shard, ...same } = firsts.get(part.path)
+      const { shard: _shard, path: _path, ...same } = firsts.get(slashed(part.path))
       if (part.start !== 0 || part.end !== same.end) continue
-      assert.deepEqual({ ...same, shard: part.shard }, part)
+      assert.deepEqual({ ...same, shard: part.shard, path: part.path }, part)
       compared += 1
     }
   }

@@ -1,7 +1,7 @@
 // @tokenlane/corpus: jobs that end early, and everything that can be wrong with inputs and outputs.
 
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -377,14 +377,12 @@ test('Ctrl-C and SIGTERM remove what is half-written, and say how to go on', {
 })
 
 test('two processes do the same job at the same time', async () => {
-  const runs = [1, 2].map(
-    () =>
-      new Promise((resolve) =>
-        spawn(process.execPath, [main, ...ARGS, '-o', 'both'], { cwd: at(), stdio: 'ignore' }).on('close', resolve),
-      ),
-  )
-  const statuses = await Promise.all(runs)
-  assert.deepEqual(statuses, [0, 0])
+  const runs = [1, 2].map(() => startIn(at(), [...ARGS, '-o', 'both']).ended)
+  const ends = (await Promise.all(runs)).map(({ status, stderr }) => ({ status, said: status === 0 ? '' : stderr }))
+  assert.deepEqual(ends, [
+    { status: 0, said: '' },
+    { status: 0, said: '' },
+  ])
   await assertWhole(at('both'))
 })
 

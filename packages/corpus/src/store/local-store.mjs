@@ -9,6 +9,7 @@ import {
   removeDeadParts,
   removeOldParts,
   removeOwnParts,
+  renamePart,
   statIfThere,
 } from 'tokenlane/internal/files.mjs'
 import { otherJob } from '../errors.mjs'
@@ -122,7 +123,7 @@ export class LocalStore extends ReadableStore {
 
   /** Gives a file of `part` its name. Returns a path where it can be read. */
   async publish(part, name) {
-    await fs.promises.rename(part, this.where(name))
+    await renamePart(part, this.where(name))
     await this.sync()
     return this.where(name)
   }

@@ -7,7 +7,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 
-import { fileFailure, partOf, behindLinks, statIfThere } from 'tokenlane/internal/files.mjs'
+import { behindLinks, fileFailure, partOf, renamePart, statIfThere } from 'tokenlane/internal/files.mjs'
 import { readFully, writeFully } from './read.mjs'
 
 /** Number of bytes that are read back at once. */
@@ -204,14 +204,15 @@ export class PartFile {
   /** Gives the completed file its name. */
   async rename() {
     await this.#allowed?.checkFolder(path.dirname(this.#place), this.#shown)
-    await this.#try(() => fs.promises.rename(this.#part, this.#place))
+    await this.#try(() => renamePart(this.#part, this.#place))
   }
 
   /** Removes the file; never fails. */
   async discard() {
     await this.#writing.catch(() => {})
     await this.#handle.close().catch(() => {})
-    await fs.promises.rm(this.#part, { force: true }).catch(() => {})
+    // Windows refuses while a scanner has the file open.
+    await fs.promises.rm(this.#part, { force: true, maxRetries: 5 }).catch(() => {})
   }
 
   async #all(bytes, position) {

@@ -71,9 +71,10 @@ function hintForProvider(name) {
   const found = others.find(([start]) => new RegExp(`^${start}(?![a-z])`, 'i').test(own))
   // A name with its repository is one of the Hub, except that of a gateway such as google/gemini.
   if (found === undefined || (name.includes('/') && /[A-Z]/.test(own))) return undefined
-  const [, repository] = found
+  const [, repository, provider] = found
+  const family = own[0].toUpperCase() + own.split('-')[0].slice(1)
   return repository === null
-    ? `; the tokenizer of ${own.split('-')[0]} is not public: countRequest of @tokenlane/requests estimates, the API of its provider counts`
+    ? `; the tokenizers of ${family} are not public: its counts come from the API of ${provider}`
     : `; its tokenizer is one of the Hugging Face Hub: Tokenizer.fromPretrained('${repository}')`
 }
 

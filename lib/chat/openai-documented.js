@@ -5,10 +5,10 @@
 // the guide "Images and vision". All else is refused by its location.
 //
 // Each message has three additional tokens, each name one, and the answer starts with three. OpenAI
-// verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini. It has no rule for models that
+// verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini. It has none for models that
 // reason. Its API reports a token less for the answer of these and, from gpt-5 on, two more for
-// each earlier answer: 108 recorded requests to gpt-5 and later, and 27 to o1, o3 and o4
-// (packages/requests/prices/openai.json).
+// each earlier answer, in 108 recorded requests to gpt-5 and later, and 27 to o1, o3 and o4.
+// packages/requests/prices/openai.json has the constants.
 
 const { entriesOf } = require('@tokenlane/jinja/internal').entries
 

@@ -1,10 +1,9 @@
-// Answers of others: the cases of the tests of vLLM, smg and transformers whose assertions hold for
-// this package, those of openai-harmony for random conversations, and what
-// published chat templates write for a message. tools/compare/completions records both.
+// Answers of others: the cases of the tests of vLLM and transformers whose assertions hold for this
+// package, those of openai-harmony for random conversations, and what published chat templates write
+// for a message. tools/compare/completions records them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isDeepStrictEqual } from 'node:util'
 
 import { Tokenizer } from 'tokenlane'
 
@@ -81,23 +80,4 @@ test('a response_template with other patterns is left out', () => {
       const tokenizer = Tokenizer.fromFileSync(file, { chatTemplate, config: { response_template: { fields } } })
       assert.equal(formatFor(tokenizer), 'hermes', pattern)
     }
-})
-
-test("smg's cases have the calls, values, texts and reasoning that its tests assert", () => {
-  for (const [name, format, text, options, expected] of read('smg').cases) {
-    const { message } = parseCompletion(undefined, text, { ...options, format })
-    const calls = message.tool_calls ?? []
-    if (expected.count !== undefined) assert.equal(calls.length, expected.count, name)
-    for (const [index, called] of Object.entries(expected.names ?? {}))
-      assert.equal(calls[index].function.name, called, name)
-    const parsed = calls.map(({ function: call }) => JSON.parse(call.arguments))
-    for (const [key, value] of expected.values)
-      assert.ok(
-        parsed.some((one) => isDeepStrictEqual(one[key], value)),
-        `${name}: ${key}`,
-      )
-    if (expected.content !== undefined) assert.equal((message.content ?? '').trim(), expected.content.trim(), name)
-    if (expected.reasoning !== undefined)
-      assert.equal((message.reasoning_content ?? '').trim(), expected.reasoning.trim(), name)
-  }
 })

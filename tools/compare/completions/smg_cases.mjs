@@ -1,10 +1,10 @@
 // Reads the tests of smg's tool and reasoning parsers (Apache-2.0) and compares what they assert.
 //
-//   node tools/compare/completions/smg_cases.mjs SMG [--write FILE]
+//   node tools/compare/completions/smg_cases.mjs SMG
 //
 // SMG is a checkout of lightseekorg/smg, which is not part of this repository. A case is a text and
 // the assertions after it: the calls in order, values of arguments, the text, the reasoning. Prints
-// those that differ; with --write, the others become test data.
+// those that differ.
 
 import fs from 'node:fs'
 import path from 'node:path'
@@ -12,7 +12,7 @@ import { isDeepStrictEqual, parseArgs } from 'node:util'
 
 import { parseCompletion } from '@tokenlane/completions'
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { write: { type: 'string' } } })
+const { positionals } = parseArgs({ allowPositionals: true })
 const FORMATS = {
   Qwen: 'hermes',
   QwenXml: 'qwen3-coder',
@@ -141,11 +141,3 @@ for (const folder of folders)
         }
       }
 console.log(`${cases.length + differ} cases, ${differ} differ`)
-if (values.write !== undefined) {
-  const head = {
-    source: 'smg (lightseekorg/smg), crates/tool_parser and crates/reasoning_parser',
-    licence: 'Apache-2.0',
-  }
-  const lines = cases.map((one) => JSON.stringify(one)).join(',\n')
-  fs.writeFileSync(values.write, `${JSON.stringify(head).slice(0, -1)}, "cases": [\n${lines}\n]}\n`)
-}

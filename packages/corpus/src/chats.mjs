@@ -4,7 +4,15 @@
 
 import { createHash } from 'node:crypto'
 
-import { Failure, fileFailure, asUtf8Failure, valueAt, fieldFailure } from 'tokenlane/internal/files.mjs'
+import {
+  Failure,
+  fileFailure,
+  asUtf8Failure,
+  checkFinite,
+  finiteJson,
+  valueAt,
+  fieldFailure,
+} from 'tokenlane/internal/files.mjs'
 import { GENERATION, chatOf, chatOfParts, encodeChat, modules, readRegular } from 'tokenlane/internal/corpus.js'
 import { error, wrongValue } from './errors.mjs'
 import { joinMask } from './loss-mask.mjs'
@@ -16,6 +24,7 @@ import { isObject } from './values.mjs'
 const MAX_PARTS = 1 << 19
 /** What templates with a date call. */
 const CLOCK = 'strftime_now'
+const NOT_FINITE = /NaN|Infinity/
 /** Maximum number of fields of a message that an error names. */
 const MAX_NAMED = 8
 
@@ -127,8 +136,10 @@ export class Chats {
    */
   document(parsed, bytes) {
     const { messages, tools } = this.#content
-    const value = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(bytes.toString()) : parsed
-    return this.#encode(valueAt(value, messages), tools === undefined ? undefined : valueAt(value, tools))
+    const value = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(finiteJson(bytes.toString())) : parsed
+    const chat = [valueAt(value, messages), tools === undefined ? undefined : valueAt(value, tools)]
+    if (NOT_FINITE.test(bytes.toString('latin1'))) checkFinite(chat)
+    return this.#encode(...chat)
   }
 
   /** The document of a row of Parquet, by the values of its columns. */

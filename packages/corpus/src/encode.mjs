@@ -5,10 +5,7 @@ import { encodeDocuments, maxId } from 'tokenlane/internal/corpus.js'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 import { idOfToken, lossTokensOf } from './loss-mask.mjs'
-import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
-
-/** The largest id of each type. Megatron's type of 32 bits is signed. */
-const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
+import { CopiedTokens, MAX_IDS, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
 
 export class Encoder {
   #pieces

@@ -136,7 +136,7 @@ export interface CorpusTokenizer {
   encoding?: string
   /** SHA-256 of its file. */
   sha256: string
-  /** The number of its tokens. */
+  /** The rows that an embedding needs: the largest id, added tokens included, plus one. */
   vocabSize: number
   /** The id before each document. */
   bos?: number

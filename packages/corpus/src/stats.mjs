@@ -96,11 +96,11 @@ export class Stats {
     return group
   }
 
-  /** Counts a row that was skipped. */
-  skip({ path, at, from, line, row }, { code, message }) {
-    this.skipped.rows += 1
-    this.#source(path).skipped += 1
-    this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + 1
+  /** Counts a row that was skipped, or `rows` that were left out together. */
+  skip({ path, at, from, line, row, rows = 1 }, { code, message }) {
+    this.skipped.rows += rows
+    this.#source(path).skipped += rows
+    this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + rows
     if (this.skipped.listed.length < MAX_LISTED_ROWS)
       this.skipped.listed.push({ path, at, from, line, row, code, message: message.slice(0, MAX_MESSAGE_LENGTH) })
   }

@@ -3,6 +3,9 @@
 
 import { SIZES } from './sizes.mjs'
 
+/** The largest id of each type. Megatron's type of 32 bits is signed. */
+export const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
+
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 
 /**

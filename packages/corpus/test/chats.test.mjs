@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
@@ -241,6 +242,54 @@ test('Parquet: lists of structs, and messages and tools as JSON', async () => {
       return [[...ids], [...assistantMask]]
     }),
   )
+})
+
+test('Parquet: structs and lists that are null are those of pyarrow', async () => {
+  // testdata/pyarrow-nulls.parquet was written by pyarrow 26; this is its Table.to_pylist().
+  const message = (role, content, calls, meta) => ({ role, content, tool_calls: calls, meta })
+  const pylist = [
+    [message('user', 'a', null, { n: 1, s: null }), message('assistant', null, [{ name: 'f', args: null }], null)],
+    [message('user', 'b', [], { n: null, s: 'x' })],
+    null,
+    [],
+    [null, message('assistant', 'c', [null, { name: null, args: ['x', null] }], null)],
+  ]
+  const input = new URL('../../../__test__/testdata/pyarrow-nulls.parquet', import.meta.url)
+  const template = folder('fields', "{% for m in messages %}{{ m | tojson }}{{ '\\n' }}{% endfor %}")
+  const options = { tools: undefined, tokenizer: template, format: 'jsonl', onError: 'skip' }
+  const { output, result } = await job({ ...options, inputs: fileURLToPath(input) })
+  const own = await Tokenizer.fromFile(template)
+  const idsOf = (messages) => [...own.applyChatTemplate(messages).ids]
+  assert.deepEqual(
+    (await rowsOf(output, { format: 'jsonl' })).map(([ids]) => ids),
+    [idsOf(pylist[0]), idsOf(pylist[1])],
+  )
+  // A chat that is null or empty, or that has a message that is null, is no chat.
+  assert.equal(result.skipped, 3)
+})
+
+test('NaN and Infinity in a field that is not used are those of Python; in the chat they are refused', async () => {
+  const messages = '[{"role":"user","content":"NaN is \\"NaN\\""}]'
+  const lines = [
+    `{"score":NaN,"messages":${messages}}`,
+    `{"messages":${messages},"more":[1.0,-Infinity,Infinity]}`,
+    `{"messages":[{"role":"user","content":"a","score":NaN}]}`,
+    `{"messages":${messages},"score":NaNa}`,
+  ]
+  fs.writeFileSync(at('nan.jsonl'), `${lines.join('\n')}\n`)
+  const { result, output } = await job({ inputs: at('nan.jsonl'), format: 'jsonl', onError: 'skip' })
+  const { ids } = loaded.applyChatTemplate([{ role: 'user', content: 'NaN is "NaN"' }])
+  assert.deepEqual(
+    (await rowsOf(output, { format: 'jsonl' })).map(([one]) => one),
+    [[...ids], [...ids]],
+  )
+  assert.equal(result.skipped, 2)
+  assert.equal(record(output, stems(output)[0]).skipped.codes.ERR_TOKENLANE_JSON, 2)
+  const texts = ['{"text":"a","score":NaN}', '{"text":NaN}', '{"score":-Infinity,"text":"b"}']
+  fs.writeFileSync(at('nan-texts.jsonl'), `${texts.join('\n')}\n`)
+  const plain = { messages: undefined, tools: undefined, onError: 'skip', format: 'npy' }
+  const read = (await job({ ...plain, inputs: at('nan-texts.jsonl') })).result
+  assert.deepEqual([read.documents, read.skipped], [2, 1])
 })
 
 test('masks stay with their ids: shuffled, merged in another format, resumed, read', async () => {

@@ -7,7 +7,15 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { Failure, bareCode, fileFailure, HEAD_BYTES, foreignFailure, statIfThere } from 'tokenlane/internal/files.mjs'
+import {
+  Failure,
+  bareCode,
+  checkName,
+  fileFailure,
+  HEAD_BYTES,
+  foreignFailure,
+  statIfThere,
+} from 'tokenlane/internal/files.mjs'
 import { checkFrame, piecesOf } from './compressed.mjs'
 import { damaged, inputChanged, otherJob, contradiction } from './errors.mjs'
 import { kindOf } from './kind.mjs'
@@ -15,6 +23,7 @@ import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
 import { isAddress, withoutRevision } from './store/address.mjs'
 import { readFully } from './store/read.mjs'
+import { SideFiles } from './side-files.mjs'
 import { openInput } from './store/store.mjs'
 import { SIZES } from './sizes.mjs'
 import { textLines } from './plan-lines.mjs'
@@ -36,7 +45,7 @@ const MAX_LARGE_SHARDS = 1000
 const FLUSH_LENGTH = 1 << 16
 
 /** The kind of rows in a file, by its name. */
-const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')
+const unitOf = (path) => (/\.(?:jsonl|jsonlines|jl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')
 
 /**
  * Yields the parts of all inputs, in order.
@@ -58,7 +67,8 @@ export async function* planParts({ inputs, filesFrom, content, exclude, known, c
     onUnreadable?.(failure)
   }
   const skipping = content.onError === 'skip' ? { onUnreadable: onUnreadableName } : {}
-  const files = inputFiles(inputs, filesFrom, { exclude, commits, ...skipping })
+  const side = new SideFiles(content.rows, onNote)
+  const files = inputFiles(inputs, filesFrom, { exclude, commits, side, ...skipping })
   for await (const { opened } of openedAhead(known === undefined ? files : others(files, known), content, sizes)) {
     try {
       const input = await opened
@@ -158,7 +168,7 @@ class Parts {
     if (this.#isNoted) return
     this.#isNoted = true
     this.#onNote?.(
-      `each line of ${path} is a document, as in all inputs that are neither named .jsonl, .ndjson or .json nor Parquet (--rows json; or --rows files: each file is one)`,
+      `each line of ${path} is a document, as in all inputs that are neither named .jsonl, .jsonlines, .jl, .ndjson or .json nor Parquet (--rows json; or --rows files: each file is one)`,
     )
   }
 
@@ -180,6 +190,7 @@ class Parts {
   async *#rows(input, codec) {
     const { path, size } = input
     const { shardSize } = this.#content
+    if (this.#content.rows === undefined) checkName(path)
     const rows = this.#content.rows ?? unitOf(path)
     if (this.#content.idField !== undefined && rows !== 'json') {
       const reason = `idField is for rows of JSON and Parquet, and ${path} is read as ${rows}`

@@ -92,14 +92,17 @@ export function foreignFailure(place, head) {
   return Object.assign(failure, { isForeign: true })
 }
 
+const HTML = ['HTML', 'trafilatura, which writes JSON Lines']
+
 /** Formats that only their names show, and formats of text whose lines are no documents. */
-const NAMES = {
-  'csv tsv': ['a table of text', 'duckdb or pandas, which write Parquet and JSON Lines'],
-  'html htm': ['HTML', 'trafilatura, which writes JSON Lines'],
-  orc: ['an ORC file', TO_PARQUET],
-  br: ['compressed with brotli', 'brotli -d'],
-}
-const REASONS = new Map(Object.entries(NAMES).flatMap(([names, said]) => names.split(' ').map((name) => [name, said])))
+const REASONS = new Map(
+  Object.entries({
+    html: HTML,
+    htm: HTML,
+    orc: ['an ORC file', TO_PARQUET],
+    br: ['compressed with brotli', 'brotli -d'],
+  }),
+)
 
 /** Throws if a file is not read as rows of text unless that is asked for, by its name. */
 export function checkName(name) {

@@ -78,7 +78,7 @@ export class Damage {
   async piecesOf(part, input, content) {
     const ranges = this.of(part)
     if (content.onError === 'fail') return [part]
-    if (ranges.length > 0 && part.rows === 'files') return []
+    if (ranges.length > 0 && ['files', 'csv'].includes(part.rows)) return []
     const isCut = ranges.at(-1)?.end === part.end
     const { until, failure } = isCut ? { until: undefined, failure: undefined } : await tailOf(part, input, content)
     if (failure !== undefined) throw new DamagedPart()

@@ -3,6 +3,7 @@
 
 import { Failure, Gatherer, Ratio, bareCode, decompressed, notForeign } from 'tokenlane/internal/files.mjs'
 import { ownBytes } from './compressed.mjs'
+import { csvRows } from './csv.mjs'
 import { Damage, DamagedPart } from './damage.mjs'
 import { DocumentReader, maxRowBytes } from './document-reader.mjs'
 import { inputChanged } from './errors.mjs'
@@ -143,6 +144,10 @@ async function* rowsOfPiece(part, input, content, { hooks, gatherer, ratio }) {
   const { chunks, position } = await chunksOf(part, input, hooks, ratio)
   const longest = part.codec === undefined ? part.end - part.start : Infinity
   const limits = limitsOf(maxRowBytes(part, content), longest, hooks.memory)
+  if (part.rows === 'csv') {
+    for await (const rows of csvRows(chunks, part, content, limits.most)) yield* separated(rows, limits)
+    return
+  }
   const keepsLineEnds = part.rows === 'lines' && content.keepsLineEnds
   yield* part.rows === 'files'
     ? wholeFile(chunks, part, limits)
@@ -172,7 +177,8 @@ export async function lookForDamage(parts, origin, content, damage) {
 async function chunksOf(part, input, hooks, ratio) {
   const { start, end, codec } = part
   const { onRead } = hooks
-  if (codec === undefined) return { chunks: input.chunks(start, end, { onRead, isReused: true }), position: start }
+  if (codec === undefined)
+    return { chunks: input.chunks(start, end, { onRead, isReused: part.rows !== 'csv' }), position: start }
   // The hash of the shard's input has only the bytes of the part.
   const { chunks, position } = await ownBytes(part, (from, to) =>
     decompressed(input.chunks(from, to, from === start ? { onRead } : {}), ratio),

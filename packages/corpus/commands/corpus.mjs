@@ -123,6 +123,10 @@ const corpus = {
       choices: ['generation', 'origin'],
       help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or the answers of the assistant (default: generation if the template has such tags)',
     },
+    'mask-turns': {
+      choices: ['all', 'last'],
+      help: 'with --messages: the loss mask has all answers of the assistant, or only those after the last message of another role (default: all)',
+    },
     date: { value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
     hooks: {
       value: 'FILE',
@@ -346,6 +350,7 @@ function summary(result, cost) {
     tokens,
     textBytes,
     empty,
+    unlearned,
     truncated,
     cutTokens,
     unpaired,
@@ -356,6 +361,7 @@ function summary(result, cost) {
   const lines = [
     `${plural(documents, 'document')}, ${plural(tokens, 'token')}, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`left out: ${plural(empty, 'document')} without tokens`] : []),
+    ...(unlearned > 0 ? [`left out: ${plural(unlearned, 'chat')} without a token to learn from`] : []),
     ...(truncated > 0 ? [`cut: ${plural(truncated, 'document')}, by ${plural(cutTokens, 'token')}`] : []),
     ...(filtered > 0 ? [`left out by the hooks: ${plural(filtered, 'document')}`] : []),
     ...(unpaired > 0 ? [`unpaired surrogates, which became U+FFFD: in ${plural(unpaired, 'document')}`] : []),

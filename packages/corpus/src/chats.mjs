@@ -15,7 +15,7 @@ import {
 } from 'tokenlane/internal/files.mjs'
 import { GENERATION, chatOf, chatOfParts, encodeChat, modules, readRegular } from 'tokenlane/internal/corpus.js'
 import { error, wrongValue } from './errors.mjs'
-import { joinMask } from './loss-mask.mjs'
+import { joinMask, learnedMask } from './loss-mask.mjs'
 import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
@@ -153,8 +153,10 @@ export class Chats {
     // Rows without tools share one object of options.
     const options = tools === undefined ? this.#options : { ...this.#options, tools }
     const request = { by: this.#content.maskBy, options }
-    const { text, ids, assistantMask } = encodeChat(this.#tokenizer, this.#chat, messages, request)
-    return { text: Buffer.from(text), tokens: joinMask(ids, assistantMask) }
+    const { text, ids, assistantMask, messageIds } = encodeChat(this.#tokenizer, this.#chat, messages, request)
+    const isLearned = learnedOf(messages, this.#content)
+    const mask = isLearned.includes(false) ? learnedMask(assistantMask, messageIds, isLearned) : assistantMask
+    return { text: Buffer.from(text), tokens: joinMask(ids, mask) }
   }
 }
 
@@ -172,6 +174,23 @@ function messagesOf(given, field) {
   })
   return messages
 }
+
+/** The fields of messages by which people say that they are not learned. */
+const FLAGS = ['train', 'training']
+
+/** For each message, whether its tokens are learned if the assistant wrote it. */
+function learnedOf(messages, { maskTurns, messages: field }) {
+  const lastTurn = messages.findLastIndex(({ role, author }) => !isAssistant(role ?? author?.role)) + 1
+  return messages.map((message, index) => {
+    const weight = message.weight ?? 1
+    const value = Number(isObject(weight) ? weight.value : weight)
+    if (value !== 0 && value !== 1)
+      throw new Failure('FIELD', `message ${index} of the field '${field}' has a weight that is neither 0 nor 1`)
+    return value === 1 && !FLAGS.some((name) => message[name] === false) && (maskTurns !== 'last' || index >= lastTurn)
+  })
+}
+
+const isAssistant = (role) => role === 'assistant' || role === 'model'
 
 /** The tools of a row: an array, its JSON, or none. */
 function toolsOf(given, field) {

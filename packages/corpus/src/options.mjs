@@ -81,6 +81,7 @@ export const QUEUE_NAME = 'tokenlane-corpus'
  * @property {string} [messages] the field with the messages of chats, which are the documents
  * @property {string} [tools]
  * @property {'generation' | 'origin'} [maskBy]
+ * @property {'all' | 'last'} [maskTurns] the turns of the assistant that the loss mask has
  * @property {string} [date] the day that templates write
  * @property {ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
@@ -163,6 +164,7 @@ export function checkContent(given, formats = FORMATS) {
     messages: fieldPath(given, 'messages'),
     tools: fieldPath(given, 'tools'),
     maskBy: choice(given, 'maskBy', ['generation', 'origin']),
+    maskTurns: choice(given, 'maskTurns', ['all', 'last']),
     date: day(given, 'date'),
     chat: chatParts(given.chat),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
@@ -202,7 +204,7 @@ export function conflictOf(content, given, inputs, dryRun) {
     return `${ofJson} is for rows of JSON and Parquet`
   if (content.messages !== undefined && given.field !== undefined)
     return 'field is the text of a document, and messages those of a chat: give one of them'
-  for (const name of ['tools', 'template', 'maskBy', 'date'])
+  for (const name of ['tools', 'template', 'maskBy', 'maskTurns', 'date'])
     if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
       return `${name} needs the option messages`
   if (content.type !== undefined && ROW_FORMATS.includes(content.format))

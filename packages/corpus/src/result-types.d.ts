@@ -88,6 +88,8 @@ export interface CorpusTotals {
   characters: number
   /** Documents without tokens, which are left out. */
   empty: number
+  /** Chats without a token to learn from, which are left out: their loss masks are 0. */
+  unlearned: number
   /** Documents that were cut at `maxTokens`. */
   truncated: number
   /** Tokens that were cut off. */

@@ -46,6 +46,8 @@ export class Stats {
   /** Documents that had more than maxTokens, and the tokens that were cut off. */
   truncated = 0
   cutTokens = 0
+  /** With a loss mask: documents without a token to learn from, which are left out. */
+  unlearned = 0
   /** Documents that hooks left out. */
   filtered = 0
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
@@ -72,7 +74,7 @@ export class Stats {
    */
   document(path, values, group) {
     if (values.tokens === 0) {
-      this.empty += 1
+      this[values.lossTokens === undefined ? 'empty' : 'unlearned'] += 1
       return
     }
     addTo(this, values)

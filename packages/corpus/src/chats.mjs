@@ -162,8 +162,9 @@ export class Chats {
 
 /** The messages of a row: an array, or its JSON. */
 function messagesOf(given, field) {
-  const messages = ofJson(given, field)
-  if (!Array.isArray(messages)) throw fieldFailure(field, 'an array of messages', messages)
+  const value = ofJson(given, field)
+  if (!Array.isArray(value)) throw fieldFailure(field, 'an array of messages', value)
+  const messages = value.map((message, index) => ofShareGpt(message, index, field))
   if (messages.length === 0) throw new Failure('FIELD', `the field '${field}' has no messages`)
   messages.forEach((message, index) => {
     if (isObject(message) && (typeof message.role === 'string' || isObject(message.author))) return
@@ -191,6 +192,28 @@ function learnedOf(messages, { maskTurns, messages: field }) {
 }
 
 const isAssistant = (role) => role === 'assistant' || role === 'model'
+
+/** The roles of the names in ShareGPT's `from`. */
+const SENDERS = new Map(
+  Object.entries({
+    user: 'human user',
+    assistant: 'gpt chatgpt bing bard model assistant function_call',
+    system: 'system',
+    tool: 'tool function observation function_response',
+  }).flatMap(([role, names]) => names.split(' ').map((name) => /** @type {const} */ ([name, role]))),
+)
+
+/** A message in the form of ShareGPT, with `from` and `value`, as one with a role and a content. */
+function ofShareGpt(message, index, field) {
+  if (!isObject(message) || typeof message.from !== 'string' || message.role !== undefined) return message
+  const { from, value, ...rest } = message
+  const role = SENDERS.get(from)
+  if (role === undefined) {
+    const known = [...SENDERS.keys()].join(', ')
+    throw new Failure('FIELD', `message ${index} of the field '${field}' is from '${from}', which is none of ${known}`)
+  }
+  return { role, content: value, ...rest }
+}
 
 /** The tools of a row: an array, its JSON, or none. */
 function toolsOf(given, field) {

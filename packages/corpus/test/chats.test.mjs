@@ -155,7 +155,9 @@ for (const format of FORMATS)
       [...mask.slice(0, 19), 0],
     ]
     // A chat whose answer is cut off teaches nothing.
-    const learned = expected().map(cut).filter(([, mask]) => mask.includes(1))
+    const learned = expected()
+      .map(cut)
+      .filter(([, mask]) => mask.includes(1))
     assert.deepEqual(await rowsOf(all.output), learned)
     assert.equal(all.result.unlearned, rows.length - learned.length)
   })
@@ -296,6 +298,24 @@ test('NaN and Infinity in a field that is not used are those of Python; in the c
   const plain = { messages: undefined, tools: undefined, onError: 'skip', format: 'npy' }
   const read = (await job({ ...plain, inputs: at('nan-texts.jsonl') })).result
   assert.deepEqual([read.documents, read.skipped], [2, 1])
+})
+
+test('chats of ShareGPT have the ids and masks of messages with roles', async () => {
+  const from = { user: 'human', assistant: 'gpt' }
+  const shared = rows.map(({ messages }) => ({
+    conversations: messages.map(({ role, content }) => ({ from: from[role], value: content })),
+  }))
+  fs.writeFileSync(at('shared.jsonl'), jsonl(shared))
+  const options = { inputs: at('shared.jsonl'), messages: 'conversations', tools: undefined, format: 'npy' }
+  const { output } = await job(options)
+  const wanted = rows.map(({ messages }) => {
+    const { ids, assistantMask } = loaded.applyChatTemplate(messages, { returnAssistantMask: true })
+    return [[...ids], [...assistantMask]]
+  })
+  assert.deepEqual(await rowsOf(output), wanted)
+  fs.writeFileSync(at('unknown.jsonl'), jsonl([{ conversations: [{ from: 'oracle', value: 'a' }] }]))
+  const unknown = await failure(() => job({ ...options, inputs: at('unknown.jsonl') }))
+  assert.match(unknown.message, /message 0 of the field 'conversations' is from 'oracle', which is none of user|human/)
 })
 
 /** A mask with only some of the runs of ones: the runs are the answers in their order. */

@@ -1,7 +1,7 @@
 // Reads the documents of the parts of a shard. A row that cannot be read is an error, or is skipped
 // and counted.
 
-import { Failure, Gatherer, Ratio, bareCode, decompressed, notForeign } from 'tokenlane/internal/files.mjs'
+import { Failure, Gatherer, Ratio, bareCode, decompressed, isOfRow, notForeign } from 'tokenlane/internal/files.mjs'
 import { ownBytes } from './compressed.mjs'
 import { csvRows } from './csv.mjs'
 import { Damage, DamagedPart } from './damage.mjs'
@@ -79,6 +79,20 @@ const startOf = (from) => (from === undefined ? '' : ` of what the frames from b
  */
 export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks)
+  try {
+    yield* batchesOf(reader, parts, origin, content, hooks)
+  } catch (failure) {
+    // The documents before the row that fails may fail too, when they are encoded.
+    const before = isOfRow(failure) ? reader.lastBatch() : undefined
+    if (before !== undefined) yield before
+    throw failure
+  }
+  const batch = reader.lastBatch()
+  if (batch !== undefined) yield batch
+}
+
+/** Yields all full batches. */
+async function* batchesOf(reader, parts, origin, content, hooks) {
   for (const part of parts) {
     for await (const rows of rowsOfPart(part, origin, content, hooks, reader)) {
       reader.load(rows)
@@ -92,8 +106,6 @@ export async function* documentsOf(parts, origin, content, hooks) {
       if (isReserved) hooks.memory?.release()
     }
   }
-  const batch = reader.lastBatch()
-  if (batch !== undefined) yield batch
 }
 
 /**

@@ -31,9 +31,9 @@ import { openInput } from './store/store.mjs'
  * @property {() => void} [onUnpaired] called for each text with unpaired surrogates, which become
  *   U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
- * @property {Damage} [damage] what is left out of damaged inputs, if rows are skipped. Damage that is
- *   found while rows are read is thrown, for the caller to look for all of it and to start again.
- *   By default each compressed or Parquet input is read twice
+ * @property {Damage} [damage] what is left out of damaged inputs, if rows are skipped. Damage that
+ *   is found while rows are read is thrown: the caller looks for all of it, and starts again. By
+ *   default each compressed or Parquet input is read twice
  * @property {() => void} onDamage bytes of an input are left out: `onRead` does not receive them
  * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`

@@ -340,7 +340,7 @@ class Run {
     const order = await orderOf(content.shuffle, plan.shards)
     /** The running shards by their turn. */
     const running = /** @type {Map<Promise<void>, number>} */ (new Map())
-    /** The failure of the first shard with a bad row: which one is found first depends on threads. */
+    /** The first shard with a bad row: which one is found first depends on threads. */
     let first = /** @type {{ turn: number, failure?: any }} */ ({ turn: Infinity })
     let turns = 0
     let stop = (_reason) => {}

@@ -592,7 +592,9 @@ test('of several bad rows the error is that of the first, each time', async () =
   fs.writeFileSync(at('several', 'a.jsonl'), `${good}no\n`)
   for (const name of ['b', 'c', 'd', 'e']) fs.writeFileSync(at('several', `${name}.jsonl`), `no\n${good}`)
   for (let times = 0; times < 4; times++) {
-    const error = await failure(() => run({ inputs: at('several'), shardSize: Buffer.byteLength(good) + 3, concurrency: 4 }))
+    const error = await failure(() =>
+      run({ inputs: at('several'), shardSize: Buffer.byteLength(good) + 3, concurrency: 4 }),
+    )
     assert.match(error.message, /a\.jsonl, line 301: it is not valid JSON/)
   }
   // A row that fails when it is encoded, before one that fails when it is read.

@@ -56,7 +56,9 @@ test('the reference has every module of the package', () => {
     'packages/corpus/',
     ...['tiktoken/', 'tiktoken/internal/', 'js-tiktoken/', 'js-tiktoken/internal/'].map((name) => `packages/${name}`),
   ]
-  folders.push(...['gpt-tokenizer', 'requests', 'tokenizers', 'transformers'].map((name) => `packages/${name}/`))
+  folders.push(
+    ...['completions', 'gpt-tokenizer', 'requests', 'tokenizers', 'transformers'].map((name) => `packages/${name}/`),
+  )
   const files = folders.flatMap((name) => fs.readdirSync(path.join(root, name)).map((file) => name + file))
   const modules = files
     .filter((file) => file.endsWith('.d.ts'))

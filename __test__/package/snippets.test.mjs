@@ -14,10 +14,12 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { tokenizeCorpus } from '@tokenlane/corpus'
+import { addedToken } from '../support/added-token.mjs'
 import { bert, bertConfig } from '../support/bert.mjs'
 import { runIn } from '../support/cli.mjs'
 import { bpeValues, gguf } from '../support/gguf.mjs'
 import { noServer, startHub } from '../support/hub.mjs'
+import { nextIdModel } from '../support/onnx.mjs'
 import { tiny } from '../support/tiny.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,6 +35,22 @@ const template = ['tokenizer.chat_template', 'text', '{{ messages[0].content }}'
 fs.writeFileSync(path.join(folder, 'model.gguf'), gguf(bpeValues(tiny(), [template])))
 for (const name of ['data', 'model']) fs.mkdirSync(path.join(folder, name))
 fs.writeFileSync(path.join(folder, 'data', 'a.txt'), 'some text\n')
+
+// A model that writes one id after the other, and the tokens of a prompt and an answer in a row.
+const decoder = path.join(folder, 'decoder')
+fs.mkdirSync(decoder)
+const answer = ['<|assistant|>', '<tool_call>', '{"name": "f", ', '"arguments": {}}', '</tool_call>', '<|im_end|>']
+const decoderFile = tiny()
+decoderFile.added_tokens.push(...answer.map((content, i) => addedToken(16 + i, content)))
+const decoderConfig = {
+  eos_token: '<|im_end|>',
+  chat_template: `{% for message in messages %}{{ message.content or '' }}{% for call in message.tool_calls or [] %}<tool_call>
+{{ call.function | tojson }}</tool_call>{% endfor %}<|im_end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}`,
+}
+fs.writeFileSync(path.join(decoder, 'tokenizer.json'), JSON.stringify(decoderFile))
+fs.writeFileSync(path.join(decoder, 'tokenizer_config.json'), JSON.stringify(decoderConfig))
+fs.writeFileSync(path.join(decoder, 'model.onnx'), nextIdModel(16 + answer.length))
+
 await tokenizeCorpus({
   inputs: path.join(folder, 'data'),
   output: path.join(folder, 'train'),
@@ -63,13 +81,36 @@ const FETCH = `
 import fs from 'node:fs'
 globalThis.fetch = async (name) => new Response(fs.readFileSync('node_modules/@tokenlane/web/dist' + name))
 `
-/** What docs/guide/requests.md has from its reader. */
-const GIVEN = `
+/** What a page has from its reader: a conversation, and a tokenizer. */
+const given = (model) => `
 import { Tokenizer } from 'tokenlane'
 const messages = [{ role: 'user', content: 'Hello!' }]
 const tools = [{ type: 'function', function: { name: 'f', description: 'A function', parameters: { type: 'object', properties: {} } } }]
-Object.assign(globalThis, { Tokenizer, tokenizer: await Tokenizer.forModel('gpt-4o'), messages, tools })
+Object.assign(globalThis, { Tokenizer, tokenizer: await Tokenizer.forModel('${model}'), messages, tools })
 `
+/** A server with raw completions, and a model of transformers.js, both of which say hello. */
+const RUNNING = `
+globalThis.fetch = async () =>
+  new Response(
+    ['<|channel|>fin', 'al<|message|>Hello.'].map((text) => 'data: ' + JSON.stringify({ choices: [{ text }] })).join('\\n\\n') +
+      '\\n\\ndata: [DONE]\\n',
+  )
+globalThis.ids = [1n]
+globalThis.model = {
+  async generate({ streamer }) {
+    const answer = tokenizer.encode('<|channel|>final<|message|>Hello.<|return|>', { specialTokens: 'parse' }).ids
+    for (const part of [ids, [...answer].map(BigInt)]) streamer.put([part])
+    streamer.end()
+  },
+}
+`
+/** The statements before the blocks of pages that do not stand alone. */
+const BEFORE = {
+  'docs/guide/web.md': FETCH,
+  'docs/guide/recipes/edge.md': FETCH,
+  'docs/guide/requests.md': given('gpt-4o'),
+  'docs/guide/running.md': given('gpt-oss-20b') + RUNNING,
+}
 
 const pages = ['docs/drop-ins', 'docs/guide'].flatMap((folder) =>
   fs
@@ -142,8 +183,7 @@ for (const [number, { page, name, blocks }] of programs.entries()) {
         : missing !== undefined && `${missing} is not installed here`
   test(`${name} runs`, { skip }, async () => {
     const file = path.join(folder, `program-${number}.mjs`)
-    const before = isWeb ? FETCH : page === 'docs/guide/requests.md' ? GIVEN : ''
-    fs.writeFileSync(path.join(folder, `before-${number}.mjs`), before)
+    fs.writeFileSync(path.join(folder, `before-${number}.mjs`), BEFORE[page] ?? '')
     const code = blocks.join(`\nconsole.log('${END}')\n`)
     fs.writeFileSync(file, `import './before-${number}.mjs'\n${code}\nprocess.exit(0)\n`)
     const env = { ...process.env, HF_ENDPOINT: hub?.url, HF_HOME: path.join(folder, 'hub') }

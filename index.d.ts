@@ -171,10 +171,13 @@ export class Tokenizer {
   /** Like {@link forModel}, on this thread. */
   static forModelSync(name: ModelName | (string & {}), options?: EncodingSyncOptions): Tokenizer
 
-  /** Like {@link fromFile}, from the bytes of the file. They are copied before the call returns. */
-  static fromBuffer(bytes: Uint8Array, options?: LoadOptions): Promise<Tokenizer>
+  /**
+   * Like {@link fromFile}, from the bytes of the file, which are copied before the call returns,
+   * from its text, or from a tokenizer.json that is parsed already.
+   */
+  static fromBuffer(bytes: Uint8Array | string | object, options?: LoadOptions): Promise<Tokenizer>
   /** Like {@link fromBuffer}, on this thread. */
-  static fromBufferSync(bytes: Uint8Array, options?: LoadOptions): Tokenizer
+  static fromBufferSync(bytes: Uint8Array | string | object, options?: LoadOptions): Tokenizer
 
   /**
    * Encodes one text on this thread. Use it for short texts: a batch of one is slower.

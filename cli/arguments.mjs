@@ -44,7 +44,7 @@ const ALL = { help: "with --help: all options, and the command's rules" }
  *   flag; `number` is the range of an integer, and `size` the range of a number of bytes, which may
  *   be written as 64M
  * @param {string[]} args
- * @returns {{ values: object, positionals: string[], help?: { all?: boolean } }} `values` by the
+ * @returns {{ values: any, positionals: string[], help?: { all?: boolean } }} `values` by the
  *   name of the option in camelCase, as the library's options are named; `help` if `--help` was
  *   given
  * @throws {UsageError}
@@ -140,9 +140,9 @@ export function briefHelpOf(name, command) {
   const known = { ...command.options, help: HELP }
   const brief = command.brief ?? Object.fromEntries(Object.entries(known).map(([option, { help }]) => [option, help]))
   const options = Object.entries({ ...brief, help: HELP.help }).map(([option, text]) => {
-    const { short, value } = known[option]
+    const { short, value, choices = [] } = known[option]
     const [given, line] = Array.isArray(text) ? text : [value, text]
-    return [leftOf(short, option, given), line]
+    return [leftOf(short, option, given), line.replace('{choices}', listed(choices))]
   })
   const few = command.examples.filter(([line]) => line.length + 2 <= NARROW).slice(0, SHORT_HELP_EXAMPLES)
   const more = command.brief && ` (all ${Object.keys(known).length}: tokenlane ${name} --help --all)`
@@ -154,6 +154,9 @@ export function briefHelpOf(name, command) {
     `\nExamples:\n${examples(few)}`,
   ].join('\n')
 }
+
+/** Words as a list: a, b or c. */
+const listed = (words) => words.join(', ').replace(/, (?=[^,]*$)/, ' or ')
 
 const leftOf = (short, option, given) => `${short ? `-${short}, ` : '    '}--${option}${given ? ` ${given}` : ''}`
 

@@ -65,7 +65,14 @@ async function main([name, ...args]) {
     const isFurther = load.length > 0 && command !== (await load(undefined))
     return print((parsed.help.all ? helpOf : briefHelpOf)(isFurther ? `${name} ${args[0]}` : name, command))
   }
+  if (parsed.values.quiet) silenceWarnings()
   await command.run(parsed)
+}
+
+/** Warnings are printed by a listener of Node.js, which threads have unless a variable is set. */
+function silenceWarnings() {
+  process.removeAllListeners('warning')
+  process.env.NODE_NO_WARNINGS = '1'
 }
 
 /** All commands by name. Those of a package that is not installed have no options. */

@@ -1,9 +1,10 @@
 // Commands of packages that are installed beside this one. The summaries stand here, too, so that
 // `--help` lists commands whose package is not installed.
 
+import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 import { Failure } from './failure.mjs'
 
@@ -37,6 +38,9 @@ export const ownVersion = () => createRequire(import.meta.url)('../package.json'
 export async function importPackage(name, entry, caller) {
   const version = ownVersion()
   const others = []
+  // Node 20 leaves links in a path as they are if the last file that was looked at is a pipe or a
+  // socket, and would then load the modules behind links twice.
+  fs.statSync(fileURLToPath(import.meta.url))
   const places = [path.join(process.cwd(), 'package.json'), process.argv[1], import.meta.url]
   for (const place of places.filter((place) => place !== undefined)) {
     const require = createRequire(place)

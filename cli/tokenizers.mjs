@@ -1,5 +1,7 @@
 // The options that select a tokenizer.
 
+import { encodings, tokenizerNames } from '../lib/files/tokenizers.mjs'
+
 export * from '../lib/files/tokenizers.mjs'
 
 /** The options that select the tokenizer. */
@@ -8,9 +10,14 @@ export const TOKENIZER_OPTIONS = {
     short: 't',
     value: 'NAME',
     default: 'o200k_base',
+    names: tokenizerNames,
     help: 'a tokenizer.json, tekken.json, SentencePiece model, GGUF file or rank file, the folder of a model, a bundled encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
   },
-  encoding: { value: 'NAME', help: 'bundled encoding whose pattern and special tokens a rank file uses' },
+  encoding: {
+    value: 'NAME',
+    names: encodings,
+    help: 'bundled encoding whose pattern and special tokens a rank file uses',
+  },
 }
 
 /** The same for commands that compare tokenizers. */

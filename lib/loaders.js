@@ -8,7 +8,7 @@ const { later } = require('./later.js')
 const native = require('./native.js')
 const { KNOWN, boolean, checkKnown, defaultSpecialTokens, loadOptions, signalOption } = require('./options.js')
 const { enqueue } = require('./queue.js')
-const { isUint8Array, isUrl } = require('./realm.js')
+const { isPlainObject, isRevoked, isUint8Array, isUrl } = require('./realm.js')
 const sources = require('./sources.js')
 const { step } = require('./steps.js')
 const { copyOfBytes } = require('./texts.js')
@@ -75,13 +75,39 @@ function* fromPretrained(repo, options) {
   return withDefault(yield* ofLocation(location, loading, repo), defaultOf(loading))
 }
 
+/** A path has one line and no JSON in it. */
+const PATH = /^[^\n{]+$/
+
 /**
- * @param {any} bytes
+ * The bytes of a file's content, which may be its text, or a parsed tokenizer.json.
+ *
+ * @param {any} content
+ */
+function bytesOfContent(content) {
+  if (isUint8Array(content)) return content
+  if (typeof content === 'string') {
+    if (PATH.test(content.slice(0, MAX_PATH)))
+      throw wrongValue('bytes', 'the content of a file (Tokenizer.fromFile takes its path)', content)
+    return new TextEncoder().encode(content)
+  }
+  if (typeof content === 'object' && content !== null && !isRevoked(content) && isPlainObject(content)) {
+    try {
+      return new TextEncoder().encode(JSON.stringify(content))
+    } catch (cause) {
+      throw wrongValue('bytes', `an object that JSON can hold (${cause.message})`, content)
+    }
+  }
+  throw wrongType('bytes', 'a Uint8Array, or a tokenizer.json as text or as a parsed object', content)
+}
+
+/**
+ * @param {any} content
  * @param {any} options
  * @returns {Loading}
  */
-function* fromBuffer(bytes, options) {
+function* fromBuffer(content, options) {
   const resolved = loadOptions(options)
+  const bytes = bytesOfContent(content)
   const gguf = yield* ggufMetadata(bytes)
   if (gguf !== undefined) return withDefault(yield* ofGguf(gguf, options), defaultOf(options))
   const chat = chatOfOptions(options) ?? modules.chat.chatOf()

@@ -6,7 +6,8 @@
 
 const { limitTooSmall, wrongType, wrongValue } = require('./errors.js')
 const { CodeBlocks } = require('./code-blocks.js')
-const { boolean, checkKnown, checkCount, checkMarkdownOnly, signalOption, KNOWN } = require('./options.js')
+const { lengthIn, placer } = require('./split.js')
+const { boolean, checkKnown, checkCount, checkMarkdownOnly, offsetUnit, signalOption, KNOWN } = require('./options.js')
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]|$)/
@@ -14,7 +15,17 @@ const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/
 const ITEM = /^( {0,3})(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/
 const QUOTE = /^ {0,3}>/
 const RULE = /^ {0,3}(?:\*[ \t]*\*[ \t]*\*[* \t]*|-[ \t]*-[ \t]*-[- \t]*|_[ \t]*_[ \t]*_[_ \t]*)$/
+/** The starts of HTML blocks whose content is no Markdown, each with what its last line has. */
+const HTML = [
+  [/^ {0,3}<(?:script|pre|style|textarea)(?:[ \t>]|$)/i, /<\/(?:script|pre|style|textarea)>/i],
+  [/^ {0,3}<!--/, /-->/],
+  [/^ {0,3}<\?/, /\?>/],
+  [/^ {0,3}<![a-z]/i, />/],
+  [/^ {0,3}<!\[CDATA\[/, /\]\]>/],
+]
 const DELIMITER_CELL = /^[ \t]*:?-+:?[ \t]*$/
+/** The end of a long line that is looked at. */
+const MAX_TAIL = 100
 /** Maximum length of a title, in UTF-16 units. */
 const MAX_TITLE = 1000
 /** Longer lines are neither headings nor tables, so the regular expressions see short texts. */
@@ -38,6 +49,7 @@ function linesOf(text) {
       end,
       text: text.slice(start, Math.min(stop, start + MAX_BLOCK_LINE)),
       isLong: stop - start > MAX_BLOCK_LINE,
+      tail: text.slice(Math.max(start, stop - MAX_TAIL), stop),
     })
     start = end
   }
@@ -68,6 +80,8 @@ function markdownBlocks(lines, isStart = true) {
     }
     const fence = FENCE.exec(text)
     if (fence !== null) return { kind: 'lines', next: fenceEnd(lines, at, fence[1]) }
+    const html = htmlEndOf(text)
+    if (html !== undefined) return { kind: 'lines', next: htmlEnd(lines, at, html) }
     const heading = HEADING.exec(text)
     if (heading !== null)
       return { kind: 'heading', level: heading[1].length, title: titleOf(text.slice(heading[0].length)), next: at + 1 }
@@ -130,6 +144,15 @@ function fenceEnd(lines, at, fence) {
   return Math.min(end + 1, lines.length)
 }
 
+/** What ends the HTML block that a line starts, or undefined. */
+const htmlEndOf = (text) => (/^ {0,3}</.test(text) ? HTML.find(([start]) => start.test(text))?.[1] : undefined)
+
+function htmlEnd(lines, at, end) {
+  let last = at
+  while (last < lines.length && !end.test(lines[last].text) && !end.test(lines[last].tail)) last += 1
+  return Math.min(last + 1, lines.length)
+}
+
 function isTable(lines, at) {
   const [head, delimiter] = [lines[at], lines[at + 1]]
   if (!head.text.includes('|') || delimiter === undefined || delimiter.isLong || !delimiter.text.includes('-'))
@@ -148,6 +171,7 @@ function paragraphEnd(lines, from) {
     const { text, isLong } = lines[at]
     if (isLong) continue
     if (SETEXT.test(text) || FENCE.test(text) || HEADING.test(text) || RULE.test(text) || isTable(lines, at)) break
+    if (htmlEndOf(text) !== undefined) break
     // As in CommonMark, a list interrupts a paragraph if it starts with a bullet or with 1.
     if (/^ {0,3}(?:[-*+]|1[.)])[ \t]+\S/.test(text)) break
   }
@@ -234,7 +258,17 @@ async function splitBlocksAsync(tokenizer, text, options) {
  */
 function checkBlockOptions(tokenizer, options, known) {
   checkKnown(options, known)
-  const { maxTokens, overlap = 0, boundary, repeatTableHeaders, headings, signal: _, ...counting } = options
+  const {
+    maxTokens,
+    overlap = 0,
+    boundary,
+    repeatTableHeaders,
+    headings,
+    join,
+    offsets: _,
+    signal: _signal,
+    ...counting
+  } = options
   checkCount('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   checkCount('overlap', overlap)
@@ -247,7 +281,16 @@ function checkBlockOptions(tokenizer, options, known) {
     const check = typeof headings === 'string' ? wrongValue : wrongType
     throw check('headings', "'include'", headings)
   }
-  return { maxTokens, overlap, counting, boundary, repeatsHeads, includesHeadings: headings === 'include' }
+  return {
+    maxTokens,
+    overlap,
+    counting,
+    boundary,
+    unit: offsetUnit(options),
+    joins: boolean('join', join, false),
+    repeatsHeads,
+    includesHeadings: headings === 'include',
+  }
 }
 
 /**
@@ -263,7 +306,7 @@ class BlockSplitter {
   #options
   /** Text that is not in a piece yet, or that the next piece may repeat. */
   #text = ''
-  /** The offset of `#text` in the whole text. */
+  /** The offset of `#text` in the whole text, in the unit of offsets. */
   #before = 0
   /** The first block of the next piece, and the first one that no piece has yet, in `#text`. */
   #state = { from: 0, at: 0 }
@@ -296,8 +339,10 @@ class BlockSplitter {
     const text = this.#text
     const blocks = this.#blocks(isEnd)
     const packer = new Packer(this.#tokenizer, text, this.#options)
+    const { unit } = this.#options
+    const place = placer(unit, text, this.#before)
     for (const { path, ...piece } of packer.pieces(blocks, this.#state, isEnd)) {
-      const placed = { ...piece, start: this.#before + piece.start, end: this.#before + piece.end }
+      const placed = place(piece)
       yield isMarkdown ? { ...placed, headings: path.map(({ title }) => title) } : placed
     }
     const { from, at } = this.#state
@@ -305,7 +350,7 @@ class BlockSplitter {
     this.#path = blocks[from - 1]?.path ?? this.#path
     this.#state = { from: 0, at: at - from }
     this.#text = text.slice(cut)
-    this.#before += cut
+    this.#before += lengthIn(unit, text.slice(0, cut))
     this.#threshold = Math.max(this.#minThreshold(), 2 * this.#text.length)
   }
 
@@ -391,14 +436,16 @@ class Packer {
   #overlap
   #counting
   #repeatsHeads
+  #joins
 
-  constructor(tokenizer, text, { maxTokens, overlap, counting, repeatsHeads }) {
+  constructor(tokenizer, text, { maxTokens, overlap, counting, repeatsHeads, joins }) {
     this.#tokenizer = tokenizer
     this.#text = text
     this.#maxTokens = maxTokens
     this.#overlap = overlap
     this.#counting = counting
     this.#repeatsHeads = repeatsHeads
+    this.#joins = joins
   }
 
   /**
@@ -412,10 +459,12 @@ class Packer {
    */
   *pieces(blocks, state = { from: 0, at: 0 }, isEnd = true) {
     const ends = sectionEnds(blocks)
+    const limits = this.#joins ? parentEnds(blocks, ends) : ends
     while (state.at < blocks.length) {
       const { from, at } = state
-      const to = this.#lastFitting(blocks, from, at, ends[from])
-      if (to === blocks.length && !isEnd) return
+      const fitting = this.#lastFitting(blocks, from, at, limits[from])
+      if (fitting === blocks.length && !isEnd) return
+      const to = wholeSections(blocks, fitting, ends[from])
       if (to === at) {
         if (from === at) {
           yield* this.#parts(blocks[at])
@@ -424,7 +473,7 @@ class Packer {
         state.from = state.at
         continue
       }
-      yield this.#piece(blocks[from], blocks[to - 1])
+      yield this.#piece(blocks, from, to)
       state.from = this.#overlapStart(blocks, from, to)
       state.at = to
     }
@@ -456,10 +505,15 @@ class Packer {
     return good
   }
 
-  /** @param {Block} first @param {Block} last */
-  #piece({ start, head = '' }, { end, path }) {
+  /** A piece of blocks. Several sections are below what is above all of them. */
+  #piece(blocks, from, to) {
+    const { start, head = '' } = blocks[from]
+    const { end, path } = blocks[to - 1]
     const text = head + this.#text.slice(start, end)
-    return { text, start, end, count: this.#tokenizer.count(text, this.#counting), path }
+    let shared = path
+    for (let next = from + 1; this.#joins && next < to; next++)
+      if (blocks[next].startsSection) shared = shared?.filter((heading) => blocks[next - 1].path.includes(heading))
+    return { text, start, end, count: this.#tokenizer.count(text, this.#counting), path: shared }
   }
 
   /**
@@ -542,6 +596,29 @@ function sectionEnds(blocks) {
     if (blocks[index].startsSection) end = index
   }
   return ends
+}
+
+/** For each block that starts a section the next section that its parent heading does not have. */
+function parentEnds(blocks, ends) {
+  const levelOf = ({ kind, level, path }) => (kind === 'heading' ? level : (path?.at(-1)?.level ?? 0))
+  const limits = Uint32Array.from(ends)
+  /** The sections that may still go on, whose levels do not decrease. */
+  const open = []
+  blocks.forEach((block, index) => {
+    if (!block.startsSection) return
+    const level = levelOf(block)
+    while (open.length > 0 && levelOf(blocks[open.at(-1)]) > level) limits[open.pop()] = index
+    open.push(index)
+  })
+  for (const index of open) limits[index] = blocks.length
+  return limits
+}
+
+/** The end of a run of blocks, without the start of a section whose end it has not. */
+function wholeSections(blocks, to, firstEnd) {
+  let end = to
+  while (end > firstEnd && end < blocks.length && !blocks[end].startsSection) end -= 1
+  return end
 }
 
 module.exports = { BlockSplitter, splitBlocks, splitBlocksAsync }

@@ -238,6 +238,8 @@ export interface SplitOptions extends CountOptions {
    * than a piece is split as with `'word'`, and a word as with `'token'`. Default: `'token'`.
    */
   boundary?: 'token' | 'word' | 'sentence' | 'line' | undefined
+  /** The unit of `start` and `end` of the pieces. Default: `'utf16'`. */
+  offsets?: 'utf16' | 'codepoint' | 'byte' | undefined
 }
 
 /** Options of {@link Tokenizer.split} for paragraphs, or for blocks of code or Markdown. */
@@ -273,6 +275,11 @@ export interface MarkdownSplitOptions extends BlockSplitOptions {
    * headings are text of the piece that they start.
    */
   headings?: 'include' | undefined
+  /**
+   * Whether sections below one heading share a piece if they fit as a whole, with those below them;
+   * the `headings` of such a piece are those above all of its sections. Default: `false`.
+   */
+  join?: boolean | undefined
 }
 
 /** Options of {@link Tokenizer.splitAsync} for blocks of Markdown. */
@@ -300,9 +307,9 @@ export interface BlockSplitAsyncOptions extends BlockSplitOptions {
 export interface Piece {
   /** The text of the piece: `whole.slice(start, end)`, behind what options put in front. */
   text: string
-  /** Start, in UTF-16 units of the whole text. */
+  /** Start in the whole text, in the unit of the option `offsets`: UTF-16 units by default. */
   start: number
-  /** End, in UTF-16 units of the whole text. */
+  /** End in the whole text, in the same unit. */
   end: number
   /** The number of ids when the piece is encoded alone. */
   count: number

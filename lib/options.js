@@ -4,6 +4,7 @@
 // option is accepted and ignored: an unknown option is an error that names it. `undefined` selects
 // the default everywhere.
 
+const { BOUNDARIES, CORE_BOUNDARIES, OFFSET_UNITS, SPECIAL_TOKEN_MODES, listed } = require('./choices.js')
 const { typeError, wrongType, wrongValue, unknownOption } = require('./errors.js')
 const native = require('./native.js')
 const { isArray, isRevoked } = require('./realm.js')
@@ -16,7 +17,7 @@ const SPECIAL_TOKEN_BITS = {
   throw: BITS.throwOnSpecialTokens,
 }
 const ONLY_LISTED = BITS.onlyListedSpecialTokens
-const OFFSET_BITS = { byte: BITS.byteOffsets, codepoint: BITS.codepointOffsets, utf16: BITS.utf16Offsets }
+const OFFSET_BITS = { utf16: BITS.utf16Offsets, codepoint: BITS.codepointOffsets, byte: BITS.byteOffsets }
 const OFFSETS_MASK = BITS.offsets
 const NO_TRUNCATION = BITS.noTruncation
 const NO_PADDING = BITS.noPadding
@@ -31,9 +32,6 @@ const COLUMN_NAMES = native.columnNames()
 const COLUMN_BITS = Object.fromEntries(COLUMN_NAMES.slice(1).map((name, index) => [name, BITS.firstColumn << index]))
 const STRATEGIES = ['longest_first', 'only_first', 'only_second']
 const DIRECTIONS = ['left', 'right']
-const BOUNDARIES = ['token', 'sentence', 'line', 'word']
-/** With those that lib/markdown.js finds. */
-const ALL_BOUNDARIES = "'token', 'word', 'sentence', 'line', 'paragraph', 'markdown' or 'code'"
 const COUNT_KINDS = ['typed', 'array']
 const MAX_THREADS = 256
 
@@ -50,8 +48,16 @@ const BATCH_OPTIONS = [
   'threads',
 ]
 
-const MARKDOWN_OPTIONS = ['repeatTableHeaders', 'headings']
-const SPLIT_OPTIONS = ['maxTokens', 'overlap', 'boundary', ...MARKDOWN_OPTIONS, 'addSpecialTokens', 'specialTokens']
+const MARKDOWN_OPTIONS = ['repeatTableHeaders', 'headings', 'join']
+const SPLIT_OPTIONS = [
+  'maxTokens',
+  'overlap',
+  'boundary',
+  'offsets',
+  ...MARKDOWN_OPTIONS,
+  'addSpecialTokens',
+  'specialTokens',
+]
 
 /** The names of the options of each call. */
 const KNOWN = {
@@ -125,7 +131,7 @@ function specialTokens(value) {
     listOf(value)
     return ONLY_LISTED
   }
-  const expected = "'parse', 'text', 'throw' or an array of special tokens"
+  const expected = `${SPECIAL_TOKEN_MODES.map((mode) => `'${mode}'`).join(', ')} or an array of special tokens`
   if (typeof value !== 'string') throw wrongType('specialTokens', expected, value)
   if (!Object.hasOwn(SPECIAL_TOKEN_BITS, value)) throw wrongValue('specialTokens', expected, value)
   return SPECIAL_TOKEN_BITS[value]
@@ -133,7 +139,7 @@ function specialTokens(value) {
 
 function offsets(value) {
   if (value === false) return 0
-  const expected = "'utf16', 'codepoint', 'byte' or false"
+  const expected = `${OFFSET_UNITS.map((unit) => `'${unit}'`).join(', ')} or false`
   if (typeof value !== 'string') throw wrongType('offsets', expected, value)
   if (!Object.hasOwn(OFFSET_BITS, value)) throw wrongValue('offsets', expected, value)
   return OFFSET_BITS[value]
@@ -219,15 +225,23 @@ function splitOptions(options, known = KNOWN.split) {
   if (options === undefined) throw wrongType('options', 'an object with maxTokens', options)
   checkObject(options)
   const { maxTokens, overlap = 0, boundary = 'token' } = options
-  const flags = encodeFlags(options, known, ONE_TEXT)
+  const unit = offsetUnit(options)
+  // The core counts UTF-16 units in any case.
+  const flags = (encodeFlags(options, known, ONE_TEXT) & ~OFFSETS_MASK) | OFFSET_BITS.utf16
   count('maxTokens', maxTokens)
   if (maxTokens === 0) throw wrongValue('maxTokens', 'at least 1', maxTokens)
   count('overlap', overlap)
   if (overlap >= maxTokens) throw wrongValue('overlap', `less than maxTokens (${maxTokens})`, overlap)
-  oneOf('boundary', boundary, BOUNDARIES, ALL_BOUNDARIES)
+  oneOf('boundary', boundary, CORE_BOUNDARIES, listed(BOUNDARIES))
   checkMarkdownOnly(options)
-  const limits = { maxTokens, overlap, boundary: BOUNDARIES.indexOf(boundary) }
-  return { limits, flags, extra: extraOptions(flags, options), signal: signalOption(options.signal) }
+  const limits = { maxTokens, overlap, boundary: CORE_BOUNDARIES.indexOf(boundary) }
+  return { limits, unit, flags, extra: extraOptions(flags, options), signal: signalOption(options.signal) }
+}
+
+/** The unit of the offsets of pieces. */
+function offsetUnit({ offsets: unit = 'utf16' }) {
+  oneOf('offsets', unit, OFFSET_UNITS)
+  return unit
 }
 
 /** Throws if other boundaries than blocks of Markdown have an option that only these have. */
@@ -238,7 +252,7 @@ function checkMarkdownOnly(options) {
 
 /** How special tokens in a text are treated by default. */
 function defaultSpecialTokens(value) {
-  if (value !== undefined) oneOf('specialTokens', value, Object.keys(SPECIAL_TOKEN_BITS))
+  if (value !== undefined) oneOf('specialTokens', value, SPECIAL_TOKEN_MODES)
   return value
 }
 
@@ -248,7 +262,7 @@ function count(name, value) {
   if (!isId(value)) throw wrongValue(name, 'an integer from 0 to 4294967295', value)
 }
 
-function oneOf(name, value, known, expected = known.map((one) => `'${one}'`).join(' or ')) {
+function oneOf(name, value, known, expected = listed(known)) {
   if (typeof value !== 'string') throw wrongType(name, expected, value)
   if (!known.includes(value)) throw wrongValue(name, expected, value)
 }
@@ -390,6 +404,7 @@ module.exports = {
   hasWords,
   withOverflow,
   runOptions,
+  offsetUnit,
   signalOption,
   decodeFlag,
   addedTokensFlag,

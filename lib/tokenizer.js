@@ -9,6 +9,7 @@ const { checkInput, inputMeter } = require('./limits.js')
 const { enqueue } = require('./queue.js')
 const loaders = require('./loaders.js')
 const native = require('./native.js')
+const { BLOCK_BOUNDARIES } = require('./choices.js')
 const { isArray, isUint32Array, isUint8Array } = require('./realm.js')
 const { run, runNow } = require('./steps.js')
 const { decodeStream } = require('./stream.js')
@@ -235,11 +236,12 @@ class Tokenizer {
     Tokenizer.#check(this, 'split')
     checkSplit(text)
     if (isOfBlocks(options)) return modules.markdown.splitBlocks(this, text, options)
-    const { limits, flags, extra } = splitOptions(options)
+    const { limits, unit, flags, extra } = splitOptions(options)
     const { pieces, failure } = modules.split.piecesOf(
       text,
       native.split(this.#handle, text, flags, extra, modules.split.whole(limits)),
       limits,
+      unit,
     )
     if (failure !== undefined) throw failure
     return pieces
@@ -249,10 +251,10 @@ class Tokenizer {
     Tokenizer.#check(this, 'splitAsync')
     checkSplit(text)
     if (isOfBlocks(options)) return await modules.markdown.splitBlocksAsync(this, text, options)
-    const { limits, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
+    const { limits, unit, flags, extra, signal } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const start = (queueEntry) => native.splitAsync(queueEntry, handle, text, flags, extra, modules.split.whole(limits))
-    const { pieces, failure } = modules.split.piecesOf(text, await enqueue(start, { signal }), limits)
+    const { pieces, failure } = modules.split.piecesOf(text, await enqueue(start, { signal }), limits, unit)
     if (failure !== undefined) throw failure
     return pieces
   }
@@ -268,10 +270,10 @@ class Tokenizer {
 
   #splitter(options) {
     if (isOfBlocks(options)) return new modules.markdown.BlockSplitter(this, options, KNOWN.splitAsync)
-    const { limits, flags, extra } = splitOptions(options, KNOWN.splitAsync)
+    const { limits, unit, flags, extra } = splitOptions(options, KNOWN.splitAsync)
     const handle = this.#handle
     const split = (text, request) => native.split(handle, text, flags, extra, request)
-    return new modules.split.Splitter(limits, split)
+    return new modules.split.Splitter(limits, unit, split)
   }
 
   live(text = '', options = undefined) {
@@ -508,7 +510,7 @@ function encodings() {
 }
 
 /** Whether pieces end at paragraphs or at blocks of code or Markdown, which JavaScript finds. */
-const isOfBlocks = (options) => ['paragraph', 'markdown', 'code'].includes(options?.boundary)
+const isOfBlocks = (options) => BLOCK_BOUNDARIES.includes(options?.boundary)
 
 /** Throws for an array of texts, which is an argument of other calls. */
 function checkOneText(text, hasWords = false) {

@@ -113,7 +113,7 @@ test('count compares tokenizers side by side', () => {
 test('decode says how ids are given, and encode and decode know --json', () => {
   const { status, stderr } = run(['decode', '13225,', '11'])
   assert.equal(status, 2)
-  assert.match(stderr, /tokenlane decode -x '13225 11'/)
+  assert.match(stderr, /tokenlane decode -x '13225, 11'/)
   assert.equal(output('encode', '--json', '-x', 'Hello, world!'), '{"ids":[13225,11,2375,0]}\n')
   assert.equal(output('decode', '--json', '-x', '13225 11'), '{"text":"Hello,"}\n')
 })

@@ -5,6 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import vm from 'node:vm'
 
 import { Tokenizer, encodings } from '../../index.mjs'
 import { bytesOf, tiny } from '../support/tiny.mjs'
@@ -89,7 +90,37 @@ test('the package loads only the modules that all calls need', () => {
     console.log(list())`
   const { stdout, stderr } = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
   const always =
-    'batch.js encoding.js errors.js ids.js later.js limits.js list.js loaders.js memory.js native.js options.js package-root.js queue.js realm.js runtime.js signals.js sources.js steps.js stream.js texts.js tokenizer.js'
+    'batch.js choices.js encoding.js errors.js ids.js later.js limits.js list.js loaders.js memory.js native.js options.js package-root.js queue.js realm.js runtime.js signals.js sources.js steps.js stream.js texts.js tokenizer.js'
   const after = [...always.split(' '), 'chat/openai.js', 'split.js'].sort().join(' ')
   assert.deepEqual(stdout.trimEnd().split('\n'), [always, '', after], stderr)
+})
+
+test('fromBuffer takes the text of a file and a parsed tokenizer.json, in every realm', async () => {
+  const file = tiny()
+  const expected = Array.from(Tokenizer.fromBufferSync(bytesOf(file)).encode('hello he').ids)
+  const text = JSON.stringify(file)
+  const foreign = vm.runInNewContext(`(${text})`)
+  for (const content of [text, `\n ${text}`, file, foreign, Object.assign(Object.create(null), file)]) {
+    for (const tokenizer of [await Tokenizer.fromBuffer(content), Tokenizer.fromBufferSync(content)])
+      assert.deepEqual(Array.from(tokenizer.encode('hello he').ids), expected)
+  }
+  const ranks = 'YQ== 0\nYg== 1\n'
+  assert.deepEqual(Array.from(Tokenizer.fromBufferSync(ranks, { pattern: '.' }).encode('ba').ids), [1, 0])
+  const cyclic = { ...file }
+  Object.assign(cyclic, { model: cyclic })
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  for (const [content, code, message] of /** @type {[any, string, RegExp][]} */ ([
+    ['tokenizer.json', 'ARGUMENT_VALUE', /Tokenizer\.fromFile takes its path/],
+    [cyclic, 'ARGUMENT_VALUE', /JSON can hold/],
+    [proxy, 'ARGUMENT_TYPE', /a revoked Proxy/],
+    [new ArrayBuffer(1), 'ARGUMENT_TYPE', /as text or as a parsed object/],
+    [[file], 'ARGUMENT_TYPE', /an array/],
+    [null, 'ARGUMENT_TYPE', /null/],
+    [new Map(), 'ARGUMENT_TYPE', /an object/],
+    [{}, 'SHAPE', /./],
+  ])) {
+    await assert.rejects(Tokenizer.fromBuffer(content), { code: `ERR_TOKENLANE_${code}`, message })
+    assert.throws(() => Tokenizer.fromBufferSync(content), { code: `ERR_TOKENLANE_${code}`, message })
+  }
 })

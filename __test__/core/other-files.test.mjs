@@ -221,6 +221,36 @@ test('vocab.json with merges.txt becomes GPT-2, RoBERTa or CLIP', async () => {
   assert.equal(tokenizer.decode([5, 6]), 'hi a')
 })
 
+test('vocab.json with merges.txt of OpenAI GPT is what transformers 5.24.0 makes of it', async () => {
+  const letters = [...'helowrd,!é']
+  const longer = ['he', 'll', 'hell', 'hello</w>', 'wo', 'wor', 'ld</w>', 'world</w>']
+  const tokens = ['<unk>', ...letters, ...letters.map((letter) => `${letter}</w>`), ...longer]
+  const files = {
+    'vocab.json': Object.fromEntries(tokens.map((token, id) => [token, id])),
+    'merges.txt': '#version: 0.2\nh e\nl l\nhe ll\nhell o</w>\nw o\nwo r\nl d</w>\nwor ld</w>\n',
+  }
+  const texts = ['Hello, world!', 'HELLO wörld', 'x hell', 'hello<unk>é', '']
+  const plain = [[24, 18, 28, 19], [24, 28], [0, 21, 3, 13], [24, 0, 12], []]
+  const withBos = [[21, 24, 18, 28, 19], [21, 24, 28], [21, 0, 21, 3, 13], [21, 21, 22, 14, 0, 12], [21]]
+  const bos = { tokenizer_class: 'OpenAIGPTTokenizerFast', bos_token: 'he', add_bos_token: true, pad_token: '<pad>' }
+  for (const [configs, ids] of [
+    [{ 'tokenizer_config.json': { tokenizer_class: 'OpenAIGPTTokenizer' } }, plain],
+    [{ 'config.json': { model_type: 'openai-gpt' } }, plain],
+    [{ 'tokenizer_config.json': bos }, withBos],
+  ]) {
+    const tokenizer = await Tokenizer.fromFile(folder({ ...files, ...configs }))
+    assert.deepEqual([tokenizer.source.class, tokenizer.source.note], ['OpenAIGPTTokenizer', undefined])
+    assert.deepEqual(
+      texts.map((text) => Array.from(tokenizer.encode(text).ids)),
+      ids,
+    )
+    assert.deepEqual(
+      plain.map((row) => tokenizer.decode(row)),
+      ['hello , world !', 'hello world', '<unk>hell', 'hello <unk>e', ''],
+    )
+  }
+})
+
 test('a folder is read in the order of transformers', async () => {
   const sentencePiece = fs.readFileSync(path.join(models, 'bpe.model'))
   const all = {
@@ -247,7 +277,8 @@ test('a folder is read in the order of transformers', async () => {
   assert.equal(await size({ ...without('tokenizer.json'), ...config }), sizes[3])
   assert.equal(
     await size({ 'spiece.model': sentencePiece, 'tokenizer_config.json': { tokenizer_class: 'T5Tokenizer' } }),
-    sizes[1],
+    // With the pad token and the sentinels of the class.
+    sizes[1] + 101,
   )
 })
 
@@ -286,9 +317,9 @@ test('errors of a folder name the fault, with a code', async () => {
       /MPNetTokenizer/,
     ],
     [
-      { 'sentencepiece.bpe.model': sentencePiece, 'tokenizer_config.json': { tokenizer_class: 'XLMRobertaTokenizer' } },
+      { 'sentencepiece.bpe.model': sentencePiece, 'tokenizer_config.json': { tokenizer_class: 'LayoutXLMTokenizer' } },
       'UNSUPPORTED',
-      /XLMRobertaTokenizer/,
+      /LayoutXLMTokenizer/,
     ],
     [{ 'vocab.json': [], 'merges.txt': '' }, 'SHAPE', /a map from tokens to ids/],
     [{ 'vocab.json': { a: 1.5 }, 'merges.txt': '' }, 'SHAPE', /the id of "a"/],

@@ -339,3 +339,76 @@ test('the command line writes the titles', () => {
   )
   assert.equal(pieces.map(({ text }) => text).join(''), DOCUMENT)
 })
+
+test('comments, <pre> and other HTML have no headings, as in CommonMark', async () => {
+  const html = [
+    '<!-- a comment\n\n# not a heading\n\n-->',
+    '<pre class="x">\n# not one\n\n## nor this\n</pre>',
+    '<SCRIPT>\n# no\n</script>',
+    '<style>\n\n# no\n</style> after',
+    '<textarea>\n# no\n</textarea>',
+    '<?php\n# no\n?>',
+    '<!DOCTYPE\n# no\nhtml>',
+    '<![CDATA[\n# no\n]]>',
+    `<!--\n${'x'.repeat(5000)} -->`,
+    'text\n<!--\n# no\n-->',
+  ]
+  for (const block of html) {
+    const text = `# One\n\n${block}\n\n# Two\n\nend\n`
+    const options = { maxTokens: 4000, boundary: /** @type {const} */ ('markdown') }
+    const pieces = tokenizer.split(text, options)
+    assert.deepEqual(
+      pieces.map(({ headings }) => headings),
+      [['One'], ['Two']],
+      block.slice(0, 40),
+    )
+    assert.equal(pieces.map((piece) => piece.text).join(''), text)
+  }
+  // These start no such block.
+  for (const line of ['<prefix>', '<b># x</b>', '< !--', '    <!-- code'])
+    assert.deepEqual(tokenizer.split(`${line}\n\n# One\n`, { maxTokens: 40, boundary: 'markdown' }).at(-1).headings, [
+      'One',
+    ])
+})
+
+test('small sections under one heading join if asked, and whole sections only', async () => {
+  const section = (level, name, words) => `${'#'.repeat(level)} ${name}\n\n${`${name} word. `.repeat(words)}\n\n`
+  const text =
+    section(1, 'One', 2) +
+    section(2, 'A', 2) +
+    section(2, 'B', 2) +
+    section(2, 'Long', 60) +
+    section(2, 'C', 2) +
+    section(3, 'C1', 2) +
+    section(1, 'Two', 2) +
+    section(2, 'D', 2)
+  for (const maxTokens of [16, 40, 60, 100, 1000]) {
+    const alone = split(text, maxTokens)
+    const joined = split(text, maxTokens, { join: true })
+    check(text, joined, maxTokens, String(maxTokens))
+    assert.ok(joined.length <= alone.length)
+    const starts = new Set(alone.map(({ start }) => start))
+    for (const { start, text: part, headings } of joined) {
+      assert.ok(starts.has(start), 'a piece starts where one would without join')
+      // No piece has sections of two parents: a heading above its first one.
+      const levels = Array.from(part.matchAll(/^(#+) /gm), ([, marks]) => marks.length)
+      if (levels.length > 0 && part.startsWith('#')) assert.ok(Math.min(...levels) === levels[0], part)
+      for (const title of headings) assert.match(text.slice(0, start + part.length), new RegExp(`# ${title}\\n`))
+    }
+    const streamed = []
+    for await (const piece of tokenizer.splitStream(text.match(/[^]{1,50}/g), {
+      maxTokens,
+      boundary: 'markdown',
+      join: true,
+      specialTokens: 'text',
+    }))
+      streamed.push(piece)
+    assert.deepEqual(streamed, joined)
+  }
+  const [first] = split(text, 40, { join: true })
+  assert.match(first.text, /# One[^]*## A[^]*## B/)
+  assert.deepEqual(first.headings, ['One'])
+  assert.equal(split(text, 1000, { join: true }).length, 1)
+  assert.throws(() => split(text, 40, { join: 'yes' }), /join must be a boolean/)
+  assert.throws(() => tokenizer.split(text, { maxTokens: 40, join: true }), /join must be absent/)
+})

@@ -137,3 +137,36 @@ test('truncate keeps the end of a text with the direction left', () => {
   assert.throws(() => tokenizer.truncate('a', 1, { direction: 'up' }), code('ARGUMENT_VALUE'))
   assert.throws(() => tokenizer.count('a', { direction: 'left' }), code('UNKNOWN_OPTION'))
 })
+
+test('pieces have offsets in the unit asked for, of texts, of streams and of blocks', async () => {
+  const text =
+    '# Tïtle 🚀\n\nOne séntence. 中文 here!\n\n- a 🙂\n- b\n\n## Two\n\ndef f():\n  return "é"\n\nx\n'.repeat(40)
+  const bytes = Buffer.from(text)
+  const points = [...text]
+  const slices = {
+    utf16: (start, end) => text.slice(start, end),
+    codepoint: (start, end) => points.slice(start, end).join(''),
+    byte: (start, end) => bytes.subarray(start, end).toString(),
+  }
+  const parts = text.match(/[^]{1,7}/g)
+  for (const boundary of ['token', 'word', 'sentence', 'line', 'paragraph', 'markdown', 'code']) {
+    for (const [offsets, slice] of Object.entries(slices)) {
+      const options = { maxTokens: 24, overlap: 6, boundary, offsets }
+      const pieces = tokenizer.split(text, options)
+      for (const piece of pieces) assert.equal(slice(piece.start, piece.end), piece.text, `${boundary} ${offsets}`)
+      assert.deepEqual(await tokenizer.splitAsync(text, options), pieces)
+      const streamed = []
+      for await (const piece of tokenizer.splitStream(parts, options)) streamed.push(piece)
+      for (const piece of streamed) assert.equal(slice(piece.start, piece.end), piece.text, `${boundary} ${offsets}`)
+      assert.equal(streamed.at(-1).end, { utf16: text.length, codepoint: points.length, byte: bytes.length }[offsets])
+    }
+  }
+  const half = 'a\ud800b'
+  assert.deepEqual(
+    tokenizer.split(half, { maxTokens: 9, offsets: 'byte' }).map(({ end }) => end),
+    [5],
+  )
+  for (const offsets of /** @type {any[]} */ (['bytes', false, 1]))
+    for (const boundary of ['token', 'markdown'])
+      assert.throws(() => tokenizer.split('a', { maxTokens: 3, boundary, offsets }), /offsets must be 'utf16'/)
+})

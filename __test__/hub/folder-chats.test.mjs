@@ -129,7 +129,7 @@ test('a chat of a SentencePiece model has the control symbols of its template, a
   const letters = [...'</>s'].map((letter) => [letter, -9])
   const pieces = [['<s>', 0, CONTROL], ['</s>', 0, CONTROL], ['\u2581', -9], ['hi', -1], ...letters]
   const place = folder({
-    [CONFIG]: { tokenizer_class: 'LlamaTokenizer', pad_token: '<p>' },
+    [CONFIG]: { bos_token: '<s>', eos_token: '</s>', unk_token: '<unk>', pad_token: '<p>' },
     'chat_template.jinja': TEMPLATE,
   })
   fs.writeFileSync(path.join(place, 'tokenizer.model'), sentencePieceModel(pieces))

@@ -33,7 +33,7 @@ export const bench = {
   brief: {
     tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
     text: 'read this text instead of files',
-    rows: ['UNIT', 'lines or files (default: lines)'],
+    rows: ['UNIT', '{choices} (default: lines)'],
     field: 'field with the text in each line of JSON',
     passes: 'number of passes after the first one (default: 5)',
     mib: 'maximum amount of text, in MiB (default: 64)',

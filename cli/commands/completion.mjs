@@ -33,16 +33,23 @@ const words = (names) => names.join(' ')
 /** The options of a command, each as `[name, option]`, with those that all have. */
 const optionsOf = ({ options }) => Object.entries({ ...options, help: { help: 'show the help' } })
 
-/** The lines of a `case` over a command and the word before the cursor. */
+/**
+ * The lines of a `case` over a command and the word before the cursor. Commands whose option has
+ * the same values share a line. Beside `names`, an option takes files.
+ */
 function choiceCases(commands) {
-  return Object.entries(commands).flatMap(([name, command]) =>
-    optionsOf(command)
-      .filter(([, { choices }]) => choices !== undefined)
-      .map(
-        ([option, { choices }]) =>
-          `    ${name}:--${option}) COMPREPLY=($(compgen -W '${words(choices)}' -- "$word")); return ;;`,
-      ),
-  )
+  /** @type {Map<string, string[]>} */
+  const patterns = new Map()
+  for (const [name, command] of Object.entries(commands)) {
+    for (const [option, { short, choices, names }] of optionsOf(command)) {
+      if ((choices ?? names) === undefined) continue
+      const files = names === undefined ? '' : ' $(compgen -f -- "$word")'
+      const reply = `COMPREPLY=($(compgen -W '${words(choices ?? names())}' -- "$word")${files})`
+      const forms = [`${name}:--${option}`, ...(short === undefined ? [] : [`${name}:-${short}`])]
+      patterns.set(reply, [...(patterns.get(reply) ?? []), ...forms])
+    }
+  }
+  return Array.from(patterns, ([reply, forms]) => `    ${forms.join('|')}) ${reply}; return ;;`)
 }
 
 function bash(commands) {
@@ -79,8 +86,9 @@ function fish(commands) {
   const lines = ['# Completion of tokenlane for fish: ~/.config/fish/completions/tokenlane.fish']
   for (const [name, command] of Object.entries(commands)) {
     lines.push(`complete -c tokenlane -n __fish_use_subcommand -f -a ${name} -d ${quoted(command.summary)}`)
-    for (const [option, { short, value: given, choices, help }] of optionsOf(command)) {
-      const value = choices ? ` -x -a ${quoted(words(choices))}` : given ? ' -r' : ''
+    for (const [option, { short, value: given, choices, names, help }] of optionsOf(command)) {
+      const listed = names === undefined ? '' : ` -a ${quoted(words(names()))}`
+      const value = choices ? ` -x -a ${quoted(words(choices))}` : given ? ` -r${listed}` : ''
       const shortened = short === undefined ? '' : ` -s ${short}`
       const what = String(help ?? '')
         .split(/[.;(]/)[0]

@@ -27,22 +27,27 @@ export const count = {
   summary: 'Count the tokens of texts.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…'],
   about: [
-    'By default a row is a whole file, as in wc. With --rows lines a row is a line without its line end; with --field it is a field of each line of JSON. Files that are larger than memory need --rows lines or --field, which read line by line.',
+    'By default a row is a whole file, as in wc. With --rows lines a row is a line without its line end; with --field it is a field of each line of JSON. With --messages it is a chat in a field of each line of JSON: the count is that of countChat, by the chat template of the tokenizer, or by what OpenAI documents. Files that are larger than memory need --rows lines or --field, which read line by line.',
     'Formats: text has a line with the count and the name for each file, and a last line with the sum; if rows are lines, only the count. jsonl and parquet have {"file", "line", "tokens"}. With several tokenizers, text has a column for each, below their names, and jsonl has "tokens" with a count for each name.',
   ],
   brief: {
     tokenizer: 'a file, encoding, model, or OWNER/NAME; repeatable',
     text: 'read this text instead of files',
-    rows: ['UNIT', 'files or lines (default: files)'],
+    rows: ['UNIT', '{choices} (default: files)'],
     field: 'field with the text in each line of JSON',
+    messages: 'field with the messages of a chat in each line of JSON',
     total: 'print only the sum of all rows',
     json: 'write an object for each row (or see --format)',
     output: 'write to this file instead of standard output',
-    'on-error': ['fail|skip', 'skip: continue without rows that fail (default: fail)'],
   },
   options: {
     ...TOKENIZERS_OPTIONS,
     ...textOptions('files'),
+    messages: {
+      value: 'PATH',
+      help: 'read JSON Lines, and count the chat whose messages this field has',
+    },
+    tools: { value: 'PATH', help: 'with --messages: the field with the tools of a chat' },
     total: { help: 'print only the sum of all rows' },
     keep: KEEP,
     format: { ...FORMAT, choices: FORMATS },
@@ -59,10 +64,12 @@ export const count = {
     ["tokenlane count -t gpt-4o --total 'src/**/*.{js,ts}'", 'count the tokens of a project'],
     ['tokenlane count -t gpt-5 -t gpt-4 docs/', 'compare two tokenizers, side by side'],
     ['cat prompt.txt | tokenlane count', 'count the tokens of standard input'],
-    ['tokenlane count --field messages.0.content chats.jsonl.gz', 'count the tokens of a field of each line'],
+    ['tokenlane count --field text docs.jsonl.gz', 'count the tokens of a field of each line'],
+    ['tokenlane count -t gpt-4o --messages messages chats.jsonl', 'count the tokens of chats'],
   ],
 
   async run({ values: given, positionals }) {
+    checkChatOptions(given)
     const names = given.tokenizer
     const values = { ...withJson(given), tokenizer: names[0] }
     const start = await startRows({ values, positionals }, { unit: 'files', formats: FORMATS }, (format) => {
@@ -77,17 +84,22 @@ export const count = {
     start.open()
     const write = values.total ? () => '' : format === 'jsonl' ? jsonLine : unit === 'files' ? fileLine : numberLine
     const nameOf = [undefined, '-'].includes(values.output) ? nameForOutput : String
-    const countWith = (one, texts) => one.countBatch(texts, batchOptions(one, values))
+    const countWith = (one, rows) =>
+      values.messages === undefined
+        ? one.countBatch(
+            rows.map(({ text }) => text),
+            batchOptions(one, values),
+          )
+        : countChats(one, rows, values)
     /** @param {import('../input/rows.mjs').Row[]} rows */
     const countRows = (rows) =>
       skips.run(rows, async (some) => {
-        const texts = some.map(({ text }) => text)
-        const first = await countWith(tokenizer, texts)
+        const first = await countWith(tokenizer, some)
         if (others.length === 0) return first
         // One after the other, so that memory does not grow with the number of tokenizers.
         const all = [first]
-        for (const other of others) all.push(await countWith(other, texts))
-        return texts.map((_, row) => all.map((counts) => counts[row]))
+        for (const other of others) all.push(await countWith(other, some))
+        return some.map((_, row) => all.map((counts) => counts[row]))
       })
     const sums = names.map(() => 0)
     const shown = (counts) =>
@@ -114,6 +126,24 @@ export const count = {
       await results.write(`${padded(sums)}  total\n`)
     await start.finish(results)
   },
+}
+
+function checkChatOptions({ messages, tools, field, noAddSpecialTokens }) {
+  if (messages === undefined && tools !== undefined) throw new UsageError("'--tools' needs '--messages'")
+  if (messages === undefined) return
+  if (field !== undefined) throw new UsageError("'--field' has texts and '--messages' chats: give one of them")
+  if (noAddSpecialTokens) throw new UsageError("'--no-add-special-tokens' is for texts, not for chats")
+}
+
+/** The numbers of tokens of chats. An error has the index of its row. */
+function countChats(tokenizer, rows, { specialTokens: content }) {
+  return rows.map(({ chat: { messages, tools } }, row) => {
+    try {
+      return tokenizer.countChat(messages, { tools, content })
+    } catch (error) {
+      throw Object.assign(error, { row })
+    }
+  })
 }
 
 /**

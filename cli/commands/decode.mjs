@@ -8,8 +8,6 @@ import { progressOf } from '../progress.mjs'
 import { TOKENIZER_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { typeFor } from './encode.mjs'
 import { FORMAT, JSON_OPTION, OUTPUT, QUIET, THREADS, withJson, LIMIT_OPTIONS } from './options.mjs'
-import { UsageError } from '../failure.mjs'
-import { statIfThere } from '../../lib/files/stat.mjs'
 
 export const decode = {
   summary: 'Decode token ids to text.',
@@ -21,7 +19,7 @@ export const decode = {
   brief: {
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
     ids: 'decode these ids instead of files',
-    from: ['FORMAT', 'text, jsonl, npy, bin or parquet (default: by FILE)'],
+    from: ['FORMAT', '{choices} (default: by FILE)'],
     field: 'field with the ids in each line of JSON (default: ids)',
     'skip-special-tokens': 'omit special tokens',
     format: ['text|jsonl', 'format of the results (default: by OUTPUT)'],
@@ -49,13 +47,6 @@ export const decode = {
 
   async run({ values: given, positionals }) {
     const values = withJson(given)
-    if (
-      positionals.length > 0 &&
-      positionals.every((name) => /^\d+,?$/.test(name) && statIfThere(name) === undefined)
-    ) {
-      const ids = positionals.map((name) => name.replace(',', '')).join(' ')
-      throw new UsageError(`there is no file '${positionals[0]}'; ids are given with -x: tokenlane decode -x '${ids}'`)
-    }
     const sources = await sourcesOf(positionals, { text: values.ids, option: '--ids', maxRatio: values.maxRatio })
     const tokenizer = await loadTokenizer(values.tokenizer, values.encoding)
     const file = openOutput(values.output, inputsOf(sources, values.tokenizer))

@@ -1,3 +1,4 @@
+import { OFFSET_UNITS } from '../../lib/choices.js'
 import { UsageError } from '../failure.mjs'
 import { ID_FORMATS, idWriter } from '../output/ids.mjs'
 import { runInOrder } from '../pipeline.mjs'
@@ -35,9 +36,9 @@ export const encode = {
   brief: {
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
     text: 'read this text instead of files',
-    rows: ['UNIT', 'lines or files (default: lines)'],
+    rows: ['UNIT', '{choices} (default: lines)'],
     field: 'field with the text in each line of JSON',
-    format: ['FORMAT', 'text, jsonl, npy, bin or parquet (default: by OUTPUT)'],
+    format: ['FORMAT', '{choices} (default: by OUTPUT)'],
     output: 'write to this file instead of standard output',
     'max-length': 'truncate rows to this number of ids',
     'on-error': ['fail|skip', 'skip: continue without rows that fail (default: fail)'],
@@ -52,7 +53,7 @@ export const encode = {
     type: { choices: ['u16', 'u32'], help: 'integer type of npy and bin files (default: u16 if the vocabulary fits)' },
     tokens: { help: 'write tokens as well as ids (jsonl); the default of --max-row is then 8M' },
     offsets: {
-      choices: ['utf16', 'codepoint', 'byte'],
+      choices: OFFSET_UNITS,
       help: 'write the position of each token in its row, in this unit (jsonl)',
     },
     'max-length': { value: 'N', number: [1, 2 ** 32 - 1], help: 'truncate rows to this number of ids' },

@@ -8,13 +8,13 @@ import { COLOUR_OPTION, broken, dim, hasColours, marked, nameForOutput, onGround
 import { LOOK, charactersOf, describe, hex } from '../../lib/internal/tokens.mjs'
 import { TOKENIZERS_OPTIONS, loadTokenizer } from '../tokenizers.mjs'
 import { Skips } from '../skips.mjs'
-import { FORMAT, JSON_OPTION, RATIO_OPTION, withJson } from './options.mjs'
+import { ENCODE_OPTIONS, FORMAT, JSON_OPTION, RATIO_OPTION, countOptions, withJson } from './options.mjs'
 
 export const inspect = {
   summary: 'Show the tokens of a text, in the terminal or in the browser.',
   usage: ['[options] [FILE | FOLDER | PATTERN | -]…', '--web [--port N] [TOKENIZER…]'],
   about: [
-    'In the terminal: the text with tokens in alternating colours, then a line for each token with its id, its position (UTF-16 units), its bytes and its text. Special tokens in the text are parsed. White space is made visible (·→⏎); a token with only a part of a character is shown as bytes.',
+    'In the terminal: the text with tokens in alternating colours, then a line for each token with its id, its position (UTF-16 units), its bytes and its text. Special tokens are treated as by count and encode; --special-tokens parse shows them. White space is made visible (·→⏎); a token with only a part of a character is shown as bytes.',
     'With --web: serves a page, reachable from this machine only, that shows the tokens of a text while you type, for two tokenizers side by side. Ctrl-C stops it.',
   ],
   brief: {
@@ -22,7 +22,7 @@ export const inspect = {
     text: 'inspect this text instead of files',
     limit: 'maximum number of tokens to show (default: 200)',
     json: 'write an object for each token',
-    color: ['WHEN', 'auto, always or never'],
+    color: ['WHEN', '{choices}'],
     web: 'serve a page that shows tokens as you type',
     port: 'port of the page (default: any free port)',
   },
@@ -39,6 +39,7 @@ export const inspect = {
       help: 'maximum size of a text in bytes, such as 64M',
     },
     ...RATIO_OPTION,
+    ...ENCODE_OPTIONS,
     web: { help: 'serve the page, which the package @tokenlane/page has' },
     port: { value: 'N', number: [0, 65535], help: 'port of the page (default: any free port)' },
   },
@@ -91,13 +92,15 @@ function utf8Of(bytes, source) {
 
 const tokensOf = (tokenizer, text, encoding, limit) => describe(tokenizer, text, encoding, 0, limit)
 
-function objects(tokenizer, text, { limit }) {
-  const tokens = tokensOf(tokenizer, text, tokenizer.encode(text, LOOK), limit)
+const encodingOf = (tokenizer, text, values) => tokenizer.encode(text, { ...LOOK, ...countOptions(tokenizer, values) })
+
+function objects(tokenizer, text, values) {
+  const tokens = tokensOf(tokenizer, text, encodingOf(tokenizer, text, values), values.limit)
   return tokens.map((token) => `${JSON.stringify({ ...token, bytes: hex(token.bytes) })}\n`).join('')
 }
 
-function page(name, tokenizer, source, text, { limit, color }) {
-  const encoding = tokenizer.encode(text, LOOK)
+function page(name, tokenizer, source, text, { limit, color, ...values }) {
+  const encoding = encodingOf(tokenizer, text, values)
   const tokens = tokensOf(tokenizer, text, encoding, limit)
   const paint = hasColours(color)
   const counts = [

@@ -2,13 +2,14 @@
 
 import { MAX_RATIO } from '../../lib/files/ratio.mjs'
 import { usualSpecialTokens } from '../../lib/files/tokenizers.mjs'
+import { SPECIAL_TOKEN_MODES } from '../../lib/choices.js'
 import { UsageError } from '../failure.mjs'
 import { Ignored } from '../input/ignore.mjs'
 import { MAX_ROW_OPTION, ROW_OPTIONS } from '../input/rows.mjs'
 
 export const ENCODE_OPTIONS = {
   'special-tokens': {
-    choices: ['parse', 'text', 'throw'],
+    choices: SPECIAL_TOKEN_MODES,
     help: "how special tokens in a text are treated: parse them, encode them as ordinary text, or throw an error (default: 'parse' for a tokenizer.json, as in Hugging Face's library, and 'text' for rank files)",
   },
   'no-add-special-tokens': { help: 'do not add special tokens around a text' },
@@ -57,7 +58,7 @@ export const OUTPUT = {
   value: 'FILE',
   help: 'write to this file instead of standard output; it appears when it is complete',
 }
-export const QUIET = { short: 'q', help: 'show no progress bar' }
+export const QUIET = { short: 'q', help: 'show no progress bar, and no warnings of packages' }
 export const KEEP = {
   value: 'FIELD',
   multiple: true,

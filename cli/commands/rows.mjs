@@ -51,7 +51,16 @@ export async function startRows({ values, positionals }, { unit: byDefault, form
 
     /** Reads the rows in batches. */
     rows(maxRow = values.maxRow) {
-      return batchesOf(sources, { ...kept, unit, field: values.field, maxRow, skips, onRead: this.onRead })
+      return batchesOf(sources, {
+        ...kept,
+        unit,
+        field: values.field,
+        messages: values.messages,
+        tools: values.tools,
+        maxRow,
+        skips,
+        onRead: this.onRead,
+      })
     },
 
     /**

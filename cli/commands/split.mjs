@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 
+import { BOUNDARIES } from '../../lib/choices.js'
 import { Failure, UsageError, at } from '../failure.mjs'
 import { isParquet } from '../../lib/files/parquet.mjs'
 import { asUtf8Failure } from '../../lib/files/json-rows.mjs'
@@ -9,7 +10,18 @@ import { jsonText } from '../output/ids.mjs'
 import { openResults } from '../output/results.mjs'
 import { ON_ERROR_OPTIONS } from '../skips.mjs'
 import { TOKENIZER_OPTIONS } from '../tokenizers.mjs'
-import { ENCODE_OPTIONS, FORMAT, KEEP, OUTPUT, QUIET, countOptions, LIMIT_OPTIONS, textOptions } from './options.mjs'
+import {
+  ENCODE_OPTIONS,
+  FORMAT,
+  JSON_OPTION,
+  KEEP,
+  OUTPUT,
+  QUIET,
+  countOptions,
+  withJson,
+  LIMIT_OPTIONS,
+  textOptions,
+} from './options.mjs'
 import { startRows } from './rows.mjs'
 
 const FORMATS = ['jsonl', 'text', 'parquet']
@@ -24,11 +36,11 @@ export const split = {
   brief: {
     'max-tokens': 'maximum number of tokens of a piece',
     overlap: 'maximum tokens that a piece repeats of the last one',
-    boundary: ['UNIT', 'token, sentence, line, paragraph or markdown'],
+    boundary: ['UNIT', '{choices}'],
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    rows: ['UNIT', 'files or lines (default: files)'],
+    rows: ['UNIT', '{choices} (default: files)'],
     field: 'field with the text in each line of JSON',
-    format: ['FORMAT', 'jsonl, text or parquet (default: by OUTPUT)'],
+    format: ['FORMAT', '{choices} (default: by OUTPUT)'],
     output: 'write to this file instead of standard output',
   },
   options: {
@@ -47,7 +59,7 @@ export const split = {
       help: 'maximum number of tokens that a piece repeats from the end of the one before',
     },
     boundary: {
-      choices: ['token', 'sentence', 'line', 'paragraph', 'markdown'],
+      choices: BOUNDARIES,
       default: 'token',
       help: 'boundary at which pieces end',
     },
@@ -57,6 +69,7 @@ export const split = {
       choices: FORMATS,
       help: 'format of the pieces (default: by the extension of the output, else jsonl)',
     },
+    json: JSON_OPTION,
     output: OUTPUT,
     ...ENCODE_OPTIONS,
     ...LIMIT_OPTIONS,
@@ -74,11 +87,11 @@ export const split = {
   ],
 
   async run(given) {
-    const { values } = given
+    const values = withJson(given.values)
     const maxTokens = values.maxTokens
     if (maxTokens === undefined) throw new UsageError("'--max-tokens N' is required")
     if (values.overlap >= maxTokens) throw new UsageError("'--overlap' must be less than '--max-tokens'")
-    const start = await startRows(given, { unit: 'files', formats: FORMATS, format: 'jsonl' })
+    const start = await startRows({ ...given, values }, { unit: 'files', formats: FORMATS, format: 'jsonl' })
     const { unit, format, inputs, sources, tokenizer, skips } = start
     const results = await openResults(format, { output: values.output, inputs, columns: columnsOf(unit), skips })
     start.open()

@@ -2,7 +2,7 @@
 
 import path from 'node:path'
 
-import { UsageError, at, fileFailure } from '../failure.mjs'
+import { Failure, UsageError, at, fileFailure } from '../failure.mjs'
 import { decompressed } from '../../lib/files/decompress.mjs'
 import { Ratio } from '../../lib/files/ratio.mjs'
 import { notForeign } from '../../lib/files/foreign.mjs'
@@ -50,13 +50,36 @@ export async function sourcesOf(names, { text, option = '--text', maxRatio, isTe
   }
   if (names.length > 0) {
     const sources = []
-    for (const name of names) sources.push(...(await named(name, { maxRatio, isText, ignored })))
+    for (const name of names) {
+      try {
+        sources.push(...(await named(name, { maxRatio, isText, ignored })))
+      } catch (error) {
+        throw error.code === 'ERR_TOKENLANE_FILE_NOT_FOUND' ? (textForFiles(names, option) ?? error) : error
+      }
+    }
     return sources
   }
   if (process.stdin.isTTY)
     throw new UsageError(`there is no input: name files, use ${option}, or pipe text to standard input`)
   return [stdin({ maxRatio, isText })]
 }
+
+/**
+ * The error for names of files that are rather what `option` takes: texts or ids. `undefined` if
+ * one of them is a file, or could be the path of one.
+ */
+function textForFiles(names, option) {
+  const areIds = option === '--ids'
+  const isMeant = areIds ? (name) => /^[\d\s,[\]]+$/.test(name) : isProse
+  if (!names.every((name) => isMeant(name) && statIfThere(name) === undefined)) return undefined
+  const command = `tokenlane ${process.argv[2]} -x '${names.join(' ').replaceAll("'", "'\\''")}'`
+  if (areIds) return new UsageError(`there is no file '${names[0]}'; ids are given with -x: ${command}`)
+  const reason = `there is no such file; a text is given with -x: ${command}`
+  return new Failure('FILE_NOT_FOUND', reason, { place: names[0] })
+}
+
+/** Whether a name has words, or none of the marks of a path: folders, an extension, a pattern. */
+const isProse = (name) => /\s/.test(name) || !(/[\\/*]/.test(name) || /\.\w{1,10}$/.test(name))
 
 /**
  * Returns all files that a command reads, which its output must not replace: the sources, the files

@@ -60,6 +60,7 @@ export const ROW_OPTIONS = {
  * @property {import('./files.mjs').Source} source
  * @property {number} [line] counted from 1; undefined if the row is a file
  * @property {Record<string, any>} [fields] other fields of the row, if requested
+ * @property {{ messages: any[], tools?: any[] }} [chat] in the line, if it is requested
  * @property {Record<string, any>} [schema] of a row of a Parquet file: the elements of its schema,
  *   by the names of `fields`
  */
@@ -68,6 +69,9 @@ export const ROW_OPTIONS = {
  * @typedef {object} BatchOptions
  * @property {string} unit `'lines'`, `'files'` or `'fields'`
  * @property {string} [field]
+ * @property {string} [messages] path of a chat, which rows have instead of a field; their text is
+ *   the line
+ * @property {string} [tools] path of its tools
  * @property {number} [maxRow] in bytes
  * @property {(bytes: number) => void} [onRead]
  * @property {Pick<import('../skips.mjs').Skips, 'row' | 'source'>} [skips] handles rows and
@@ -78,9 +82,12 @@ export const ROW_OPTIONS = {
  */
 
 /** Returns the unit of rows that the options select: `'lines'`, `'files'` or `'fields'`. */
-export function unitOf({ rows, field, text }, byDefault) {
-  if (field === undefined) return rows ?? (text === undefined ? byDefault : 'files')
-  if (rows === 'files') throw new UsageError("'--field' reads lines, which contradicts '--rows files'")
+export function unitOf({ rows, field, messages, text }, byDefault) {
+  if ((field ?? messages) === undefined) return rows ?? (text === undefined ? byDefault : 'files')
+  if (rows === 'files')
+    throw new UsageError(
+      `'--${field === undefined ? 'messages' : 'field'}' reads lines, which contradicts '--rows files'`,
+    )
   return 'fields'
 }
 
@@ -115,6 +122,8 @@ async function* rowsOf(sources, options) {
     try {
       if (isParquet(source)) {
         if (unit !== 'fields') refuseParquet(source)
+        if (options.messages !== undefined)
+          throw new Failure('PARQUET', 'chats are read from JSON Lines, not from Parquet', { place: source.name })
         yield* tableRows(source, options)
         continue
       }
@@ -239,11 +248,13 @@ async function* lines(source, maxRow, onRead, skips) {
 }
 
 /** Returns a row for the field of each line. Blank lines are skipped. */
-function fields(rows, { field, keep, skips }) {
+function fields(rows, { field, messages, tools, keep, skips }) {
   return rows.flatMap((row) => {
     if (isBlank(row.text)) return []
     try {
       const value = parseJson(row.text)
+      if (messages !== undefined)
+        return [{ ...row, chat: { messages: listAt(value, messages), tools: tools && listAt(value, tools, true) } }]
       const text = valueAt(value, field)
       if (typeof text !== 'string') throw fieldFailure(field, 'a string', text)
       return [{ ...row, text, ...(keep && { fields: keptOf(value, field, keep) }) }]
@@ -252,6 +263,14 @@ function fields(rows, { field, keep, skips }) {
       return []
     }
   })
+}
+
+/** The list in a field. One that `isOptional` may be absent or null. */
+function listAt(value, field, isOptional = false) {
+  const list = valueAt(value, field)
+  if (isOptional) return list ?? undefined
+  if (!Array.isArray(list)) throw fieldFailure(field, 'a list of messages', list)
+  return list
 }
 
 /** Returns the kept fields of an object. A missing field is null. */

@@ -16,6 +16,11 @@ const { CONFIGS, JSON_TOKENIZERS, RANKS, SENTENCEPIECE, VOCABULARIES, ggufHint }
 
 const { Tokenizer, encodings } = /** @type {typeof import('../../index.js')} */ (require('../tokenizer.js'))
 
+export { encodings }
+
+/** The names of the bundled encodings, and of the models of OpenAI. */
+export const tokenizerNames = () => [...encodings(), ...Object.values(models).flat()]
+
 /** Names that can only be those of files. */
 const FILE = /^(?:[.~/\\]|\w:[/\\])|\.(?:json|tiktoken|model|spm|bpe|gguf)$|[/\\]$/
 
@@ -56,7 +61,7 @@ export function sourceOf(name, encoding) {
   const onHub = repositoryOf(name)
   if (onHub !== undefined) return onHub
   const known = `the encodings are ${encodings().join(', ')}`
-  const near = nearestOf(name, [...encodings(), ...Object.values(models).flat()])
+  const near = nearestOf(name, tokenizerNames())
   const hint = near === undefined ? '' : `; did you mean '${near}'?`
   throw new Failure(
     'UNKNOWN_TOKENIZER',

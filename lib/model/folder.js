@@ -14,6 +14,7 @@ const { classes } = require('./classes/index.js')
 const { parseConfig, utf8Of } = require('./config-json.js')
 const { configOf, specialTokens, textsOf } = require('./config-tokens.js')
 const { RANK_FILES } = require('./rank-files.js')
+const { modelFileOf, sentencePieceJson } = require('./sentencepiece.js')
 const { tokenizerJson } = require('./tokenizer-json.js')
 
 /**
@@ -40,6 +41,7 @@ const CLASSES = {
   Gpt2: /^GPT2Tokenizer$/,
   Roberta: /^(?:Roberta|Longformer|Bart)Tokenizer$/,
   Clip: /^CLIPTokenizer$/,
+  OpenAiGpt: /^OpenAIGPTTokenizer$/,
   /** Classes whose code is in the repository, beside a rank file. */
   Ranks: new RegExp(
     `^(?:${Object.values(RANK_FILES)
@@ -63,6 +65,7 @@ const MODEL_TYPES = {
   ],
   Gpt2: ['gpt2', 'gpt_neo', 'gptj', 'opt', 'codegen', 'starcoder2'],
   Roberta: ['roberta', 'roberta-prelayernorm', 'bart', 'longformer', 'ibert', 'data2vec-text'],
+  OpenAiGpt: ['openai-gpt'],
   Clip: ['clip', 'clipseg', 'owlvit', 'owlv2', 'xclip', 'groupvit'],
 }
 
@@ -165,6 +168,8 @@ class Plan {
     if (whole !== undefined && (whole !== JSON_TOKENIZERS[0] || !this.#usesConfigs)) return
     for (const name of CONFIGS) yield* this.#read(name)
     if (whole !== undefined) return
+    const sentencePiece = this.#classModel()
+    if (sentencePiece !== undefined) yield* this.#read(sentencePiece)
     const vocabulary = this.#vocabulary()
     if (vocabulary === undefined) return
     yield* this.#read(vocabulary)
@@ -182,6 +187,8 @@ class Plan {
   /** A missing file is no failure. A config that cannot be read does not stop a tokenizer.json. */
   notRead({ file }, failure) {
     if (isAbsence(failure)) return
+    // The addon reads larger models, without the class.
+    if (SENTENCEPIECE.includes(path.basename(file)) && failure.code === 'ERR_TOKENLANE_TOO_LARGE') return
     if (this.#jsonTokenizer() === undefined) throw failure
     this.#failure ??= failure.code?.startsWith('ERR_TOKENLANE') ? failure : cannotRead(file, failure)
   }
@@ -214,7 +221,27 @@ class Plan {
       : undefined
   }
 
+  /** The SentencePiece model of the folder's class, if that is built from it. */
+  #classModel() {
+    if (!this.#usesConfigs || this.#wanted !== undefined) return undefined
+    const file = modelFileOf(this.#chosenClass().class)
+    return file !== undefined && this.#names.has(file) ? file : undefined
+  }
+
+  /** The class that is built from a SentencePiece model, or undefined. */
+  #ofSentencePiece() {
+    const file = this.#classModel()
+    const bytes = file && this.#texts.get(file)
+    if (bytes === undefined) return undefined
+    const { class: name } = this.#chosenClass()
+    const configs = this.#allConfigs()
+    const made = sentencePieceJson(bytes, name, configOf(configs))
+    return made && { file, bytes: made.bytes, configs: { ...configs, sentencePiece: { ...made.config, class: name } } }
+  }
+
   model() {
+    const built = this.#jsonTokenizer() === undefined ? this.#ofSentencePiece() : undefined
+    if (built !== undefined) return { ...built, file: path.join(this.#folder, built.file), source: {} }
     const { file, bytes, source, ranks, specials } = this.#found()
     const place = { file: path.join(this.#folder, file), bytes, ranks, specials, ...(this.#usesConfigs && { source }) }
     if (file !== JSON_TOKENIZERS[0] || !this.#usesConfigs) return place

@@ -38,15 +38,20 @@ function fromConfigs(handle, configs, repository) {
   if (bytes === null || bytes === undefined) return { handle }
   const file = JSON.parse(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
   const tokenizer = configs['tokenizer_config.json']
-  const chosen = autoClass({
-    tokenizer,
-    model: configs['config.json'],
-    name: repository,
-    hasByteLevel: () =>
-      COMPONENTS.some(([name]) => JSON.stringify(file[name]).includes('"ByteLevel"')) ||
-      native.tokenToId(handle, 'ByteLevel') !== null,
-  })
-  const folder = new Folder(handle, file, configs)
+  const { class: known, ...more } = configs.sentencePiece ?? {}
+  /** @type {{ name: string, isRemote?: boolean }} */
+  const chosen =
+    known !== undefined
+      ? { name: known }
+      : autoClass({
+          tokenizer,
+          model: configs['config.json'],
+          name: repository,
+          hasByteLevel: () =>
+            COMPONENTS.some(([name]) => JSON.stringify(file[name]).includes('"ByteLevel"')) ||
+            native.tokenToId(handle, 'ByteLevel') !== null,
+        })
+  const folder = new Folder(handle, file, configs, more)
   const { made, note } = folder.as(chosen)
   return {
     handle: made,
@@ -64,12 +69,17 @@ class Folder {
   #file
   #model
   #config
+  /** Whether the file has only the vocabulary of a SentencePiece model. */
+  #isBuilt
 
-  constructor(handle, file, configs) {
+  constructor(handle, file, configs, more) {
     this.#handle = handle
     this.#file = file
     this.#model = configs['config.json']
-    this.#config = configOf(configs, file.added_tokens)
+    this.#isBuilt = more.additional !== undefined
+    // transformers ignores these fields beside a tokenizer.json.
+    const ignored = this.#isBuilt ? {} : { add_bos_token: undefined, add_eos_token: undefined }
+    this.#config = { ...configOf(configs, file.added_tokens), ...ignored, ...more }
   }
 
   /** The tokenizer of a class, or of the file with the config's tokens if it is not built here. */
@@ -107,8 +117,12 @@ class Folder {
     const list = addedTokens(config, specials, this.#knownTo(found))
     const parts = found.usesFile ? {} : found.parts(given)
     const changed = this.#changed(parts, [...list, ...again(found, config, specials)], found)
-    if (found.post === undefined || (found.keepsPost && this.#file.post_processor !== null)) return changed
-    const post = found.post(this.#givenOf(config, specials, changed))
+    // The two flags replace what is the file's for other classes.
+    const hasEdges = this.#isBuilt && found.keepsPost && (config.add_bos_token ?? config.add_eos_token) !== undefined
+    const byEdges = hasEdges || (this.#isBuilt && found.post === undefined)
+    const makePost = byEdges ? (edged) => edged.edges() : found.post
+    if (makePost === undefined || (found.keepsPost && this.#file.post_processor !== null)) return changed
+    const post = makePost(this.#givenOf(config, specials, changed))
     if (isDeepStrictEqual(post, this.#file.post_processor)) return changed
     return native.change(changed, { ...NO_CHANGES, postProcessor: JSON.stringify(post) })
   }

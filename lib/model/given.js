@@ -70,6 +70,17 @@ class Given {
     return value
   }
 
+  /**
+   * The template with the tokens that add_bos_token and add_eos_token ask for. transformers ignores
+   * these fields beside a tokenizer.json.
+   */
+  edges(addsBos = false) {
+    const edge = (flag, name, byDefault) => (this.flag(flag, byDefault) && this.has(name) ? [this.content(name)] : [])
+    const [bos, eos] = [edge('add_bos_token', 'bos_token', addsBos), edge('add_eos_token', 'eos_token', false)]
+    const typed = [...bos, '$B', ...eos].map((part) => [part, 1])
+    return this.template([...bos, '$A', ...eos], [...bos, '$A', ...eos, ...typed])
+  }
+
   has(name) {
     return this.#specials[name] !== undefined
   }

@@ -1,7 +1,8 @@
 'use strict'
 
 // A tokenizer.json from vocab.txt, or from vocab.json with merges.txt, as these classes of
-// transformers 5 build it: BertTokenizer, GPT2Tokenizer, RobertaTokenizer and CLIPTokenizer.
+// transformers 5 build it: BertTokenizer, GPT2Tokenizer, OpenAIGPTTokenizer, RobertaTokenizer and
+// CLIPTokenizer.
 
 const { error } = require('../errors.js')
 const { classes } = require('./classes/index.js')
@@ -17,6 +18,7 @@ const KINDS = {
   Bert: { name: 'BertTokenizer', required: ['cls_token', 'sep_token', 'unk_token'] },
   Gpt2: { name: 'GPT2Tokenizer', required: [] },
   Roberta: { name: 'RobertaTokenizer', required: ['sep_token', 'cls_token'] },
+  OpenAiGpt: { name: 'OpenAIGPTTokenizer', required: [] },
   Clip: { name: 'CLIPTokenizer', required: ['eos_token', 'bos_token', 'unk_token'] },
 }
 
@@ -47,7 +49,8 @@ function tokenizerJson(kind, files, configs) {
     added_tokens: addedTokens(config, specials),
     normalizer,
     pre_tokenizer,
-    post_processor: chosen === 'Gpt2' ? edges(vocabulary, given, specials) : found.post(given),
+    post_processor:
+      found.post === undefined || chosen === 'Gpt2' ? edges(vocabulary, given, specials) : found.post(given),
     decoder,
   })
   const settings = JSON.stringify({ type: found.model, ...(found.model === 'BPE' && bpe(found.suffix)), ...model })
@@ -181,7 +184,7 @@ function idOf(vocabulary, specials, name) {
   return id
 }
 
-/** The post-processor of GPT-2, whose configs can add a first and a last token. */
+/** The post-processor of GPT and GPT-2, whose configs can add a first and a last token. */
 function edges(vocabulary, given, specials) {
   const token = (option, name) => {
     if (!given.flag(option, false)) return []

@@ -49,7 +49,7 @@ class Tokenizer {
   }
 
   #load(json) {
-    this.#tokenizer = Engine.fromBufferSync(Buffer.from(JSON.stringify(json)))
+    this.#tokenizer = Engine.fromBufferSync(json)
     this.#json = undefined
     this.#added.clear()
   }

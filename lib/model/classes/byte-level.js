@@ -264,13 +264,7 @@ module.exports = {
       ]),
       model: { unk_token: given.spelling('unk_token'), fuse_unk: true, byte_fallback: true },
     }),
-    // `add_bos_token` of the class, because transformers ignores that of a config beside a
-    // tokenizer.json.
-    post(given) {
-      if (!given.has('bos_token')) return given.template(['$A'], ['$A', ['$B', 1]])
-      const bos = given.content('bos_token')
-      return given.template([bos, '$A'], [bos, '$A', [bos, 1], ['$B', 1]])
-    },
+    post: (given) => given.edges(true),
   },
   NllbTokenizer: {
     model: 'BPE',

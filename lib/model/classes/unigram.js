@@ -217,7 +217,7 @@ module.exports = {
       model: unknown(2),
     }),
     // Without a post-processor in the file, transformers removes that of the class again.
-    post: (given) => (given.fileHasPost ? bertPost(given) : given.template(['$A'], ['$A', ['$B', 1]])),
+    post: (given) => (given.fileHasPost ? bertPost(given) : given.edges()),
   },
   T5Tokenizer: {
     model: 'Unigram',

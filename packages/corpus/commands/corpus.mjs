@@ -16,6 +16,7 @@ import {
   RATIO_OPTION,
 } from 'tokenlane/internal/cli.mjs'
 import { cleanCorpus, tokenizeCorpus, verifyCorpus, writeReport } from '../index.mjs'
+import { CHOICES } from '../src/options.mjs'
 import { withCurrency } from '../src/price.mjs'
 import { Notices, corpusProgress, howToGoOn } from './corpus-progress.mjs'
 import {
@@ -62,7 +63,7 @@ const corpus = {
   brief: {
     output: 'folder of the output; an unfinished job continues',
     tokenizer: 'a file, encoding, model, or OWNER/NAME on the hub',
-    format: ['FORMAT', 'megatron (default), npy, bin, llmc, mds, jsonl, parquet'],
+    format: ['FORMAT', '{choices}'],
     field: 'the field with the text (default: text)',
     eos: 'insert a token (eos) after each document',
     'dry-run': 'count documents and tokens without writing',
@@ -81,10 +82,10 @@ const corpus = {
     },
     format: { ...CORPUS_FORMAT, default: 'megatron', help: 'the files of a shard' },
     type: {
-      choices: ['u16', 'u32'],
+      choices: CHOICES.type,
       help: 'integer type of megatron, npy, bin, llmc and mds (default: u16 if the vocabulary fits)',
     },
-    rows: { choices: ['json', 'lines', 'files'], help: 'unit of a document (default: by the name of the file)' },
+    rows: { choices: CHOICES.rows, help: 'unit of a document (default: by the name of the file)' },
     field: FIELD,
     'id-field': { value: 'PATH', help: 'the field with the id of the document; for npy, bin, mds, jsonl and parquet' },
     'group-by': {
@@ -120,11 +121,11 @@ const corpus = {
     tools: { value: 'PATH', help: 'with --messages: the field with the tools of a chat' },
     template: { value: 'FILE', help: 'with --messages: a file with another chat template' },
     'mask-by': {
-      choices: ['generation', 'origin'],
+      choices: CHOICES.maskBy,
       help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or the answers of the assistant (default: generation if the template has such tags)',
     },
     'mask-turns': {
-      choices: ['all', 'last'],
+      choices: CHOICES.maskTurns,
       help: 'with --messages: the loss mask has all answers of the assistant, or only those after the last message of another role (default: all)',
     },
     date: { value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
@@ -133,7 +134,7 @@ const corpus = {
       help: 'a module with filter(document) and map(document), called for each document; its SHA-256 is part of the job',
     },
     'on-error': {
-      choices: ['fail', 'skip'],
+      choices: CHOICES.onError,
       default: 'fail',
       help: 'skip: continue without rows that cannot be read or encoded, and count them',
     },

@@ -2,6 +2,7 @@
 
 import { THREADS, UsageError } from 'tokenlane/internal/cli.mjs'
 import { FORMATS } from '../src/formats/names.mjs'
+import { CHOICES } from '../src/options.mjs'
 
 /** Options of the commands that read a corpus, `corpus` and `train`. */
 export const FIELD = {
@@ -24,11 +25,11 @@ export function checkInputs({ filesFrom }, positionals) {
 /** Options of `corpus` and `corpus merge`. */
 export const CORPUS_FORMAT = { short: 'f', choices: FORMATS }
 export const PACKING = {
-  choices: ['sequential', 'best-fit'],
+  choices: CHOICES.packing,
   help: 'with --pack: full rows that cut documents, or rows of whole documents that fit and may be shorter (default: sequential)',
 }
 export const RESUME_CHECK = {
-  choices: ['sha256', 'size'],
+  choices: CHOICES.resumeCheck,
   default: 'sha256',
   help: 'how the files of an earlier run are compared',
 }

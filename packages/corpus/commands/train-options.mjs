@@ -5,6 +5,7 @@ import path from 'node:path'
 
 import { fileFailure, realPathIfThere } from 'tokenlane/internal/files.mjs'
 import { interruptible, plural, openOutput, RATIO_OPTION } from 'tokenlane/internal/cli.mjs'
+import { CHOICES } from '../src/options.mjs'
 import { Notices, howToGoOn } from './corpus-progress.mjs'
 import { trainProgress } from './train-progress.mjs'
 import {
@@ -33,11 +34,11 @@ export const JSON_SUMMARY = { help: 'print the summary as JSON' }
 
 /** Options of what is read. */
 export const INPUT_OPTIONS = {
-  rows: { choices: ['json', 'lines', 'files'], help: 'what a text is (default: by the name of the file)' },
+  rows: { choices: CHOICES.rows, help: 'what a text is (default: by the name of the file)' },
   field: FIELD,
   'files-from': FILES_FROM,
   'on-error': {
-    choices: ['fail', 'skip'],
+    choices: CHOICES.onError,
     default: 'fail',
     help: 'skip: continue without rows and texts that cannot be read, and count them',
   },

@@ -2,6 +2,7 @@
 
 import { loadTokenizer, tokenizerFiles } from 'tokenlane/internal/files.mjs'
 import {
+  TOKENIZER_OPTIONS,
   UsageError,
   interruptible,
   mib,
@@ -47,7 +48,7 @@ const train = {
   brief: {
     output: 'the tokenizer.json; it appears when it is complete',
     like: ['NAME', 'split as this tokenizer, and take its special tokens'],
-    model: ['MODEL', 'bpe, wordpiece, wordlevel or unigram (default: that of --like)'],
+    model: ['MODEL', '{choices} (default: that of --like)'],
     'vocab-size': 'number of tokens (default: 30000; unigram: 8000)',
     'special-token': 'a special token; can be repeated',
     field: 'the field with the text (default: text)',
@@ -55,10 +56,11 @@ const train = {
   },
   options: {
     output: OUTPUT,
-    like: text(
-      'NAME',
-      'take splitting, decoder, post-processor and special tokens of this tokenizer: a file, a folder, an encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
-    ),
+    like: {
+      value: 'NAME',
+      names: TOKENIZER_OPTIONS.tokenizer.names,
+      help: 'take splitting, decoder, post-processor and special tokens of this tokenizer: a file, a folder, an encoding, a model of OpenAI, or OWNER/NAME[@REVISION] on the Hugging Face Hub',
+    },
     model: { choices: MODELS, help: 'the model (default: that of --like, else bpe)' },
     'vocab-size': count('number of tokens, special tokens included (default: 30000; unigram: 8000)', 1),
     'min-frequency': count(
@@ -86,6 +88,7 @@ const train = {
     ...COUNT_OPTIONS,
     against: {
       ...text('NAME', 'compare with this tokenizer, named as for --like; can be repeated'),
+      names: TOKENIZER_OPTIONS.tokenizer.names,
       multiple: true,
       default: [],
     },

@@ -3,16 +3,24 @@
 // those that control this process.
 
 import { MAX_RATIO, fieldProblem } from 'tokenlane/internal/files.mjs'
-import { checkKnown, checkNames, signalOption } from 'tokenlane/internal/corpus.js'
+import { SPECIAL_TOKEN_MODES, checkKnown, checkNames, signalOption } from 'tokenlane/internal/corpus.js'
 import { contradiction, wrongType, wrongValue } from './errors.mjs'
 import { FORMATS, ROW_FORMATS } from './formats/names.mjs'
 import { isHash, isObject } from './values.mjs'
 
-export const PACKINGS = ['sequential', 'best-fit']
 /** The format of a job that counts words, from which a tokenizer is trained. */
 export const WORDS = 'words'
-export const UNITS = ['json', 'lines', 'files']
-const SPECIAL = ['parse', 'text', 'throw']
+/** The values of options that are one of a few; the commands take theirs from here. */
+export const CHOICES = {
+  type: ['u16', 'u32'],
+  rows: ['json', 'lines', 'files'],
+  packing: ['sequential', 'best-fit'],
+  onError: ['fail', 'skip'],
+  specialTokens: SPECIAL_TOKEN_MODES,
+  maskBy: ['generation', 'origin'],
+  maskTurns: ['all', 'last'],
+  resumeCheck: ['sha256', 'size'],
+}
 
 /** Default size of a shard in bytes of text. */
 export const SHARD_SIZE = 256 << 20
@@ -123,7 +131,7 @@ const processOptions = (given) => ({
   encoding: text(given, 'encoding'),
   template: text(given, 'template'),
   dryRun: flag(given, 'dryRun'),
-  resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+  resumeCheck: choice(given, 'resumeCheck', CHOICES.resumeCheck) ?? 'sha256',
   trustPlan: flag(given, 'trustPlan'),
   append: flag(given, 'append'),
   hooks: text(given, 'hooks'),
@@ -147,24 +155,24 @@ export function checkContent(given, formats = FORMATS) {
   const content = {
     format,
     ...(format === WORDS && { keepsLineEnds: true }),
-    type: choice(given, 'type', ['u16', 'u32']),
-    rows: choice(given, 'rows', UNITS),
+    type: choice(given, 'type', CHOICES.type),
+    rows: choice(given, 'rows', CHOICES.rows),
     field: fieldPath(given, 'field') ?? 'text',
     idField: fieldPath(given, 'idField'),
     groupBy: fieldPath(given, 'groupBy'),
     bos: token(given, 'bos'),
     eos: token(given, 'eos'),
     pack: whole(given, 'pack', 1, MAX_ROW_IDS),
-    packing: choice(given, 'packing', PACKINGS),
+    packing: choice(given, 'packing', CHOICES.packing),
     hooksSha256: hash(given, 'hooksSha256'),
     shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
-    onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
+    onError: choice(given, 'onError', CHOICES.onError) ?? 'fail',
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
-    specialTokens: choice(given, 'specialTokens', SPECIAL),
+    specialTokens: choice(given, 'specialTokens', CHOICES.specialTokens),
     messages: fieldPath(given, 'messages'),
     tools: fieldPath(given, 'tools'),
-    maskBy: choice(given, 'maskBy', ['generation', 'origin']),
-    maskTurns: choice(given, 'maskTurns', ['all', 'last']),
+    maskBy: choice(given, 'maskBy', CHOICES.maskBy),
+    maskTurns: choice(given, 'maskTurns', CHOICES.maskTurns),
     date: day(given, 'date'),
     chat: chatParts(given.chat),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),

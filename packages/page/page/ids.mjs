@@ -2,6 +2,11 @@
 
 const NUMBERS = /(?<![\w.])-?\d+(?:\.\d+)?(?!\w)/g
 
+const listsOf = (text) => {
+  const [start, end] = [text.indexOf('['), text.lastIndexOf(']')]
+  return start !== -1 && end > start ? text.slice(start, end) : text
+}
+
 /**
  * The numbers in a text, or of its lists, that are no part of a word. Some may be no ids: the
  * answer says so.
@@ -10,7 +15,16 @@ const NUMBERS = /(?<![\w.])-?\d+(?:\.\d+)?(?!\w)/g
  * @returns {number[]}
  */
 export function numbersOf(text) {
-  const [start, end] = [text.indexOf('['), text.lastIndexOf(']')]
-  const lists = start !== -1 && end > start ? text.slice(start, end) : text
-  return (lists.match(NUMBERS) ?? []).map(Number)
+  return (listsOf(text).match(NUMBERS) ?? []).map(Number)
 }
+
+/**
+ * The words among the ids, which are none.
+ *
+ * @param {string} text
+ * @returns {string[]}
+ */
+export const wordsOf = (text) =>
+  listsOf(text)
+    .replace(NUMBERS, ' ')
+    .match(/[^\s,;[\](){}]+/g) ?? []

@@ -5,7 +5,7 @@ import { ask } from './api.mjs'
 import { Chat, SAMPLE_CHAT } from './chat.mjs'
 import { Chart } from './chart.mjs'
 import { copyButton } from './clipboard.mjs'
-import { numbersOf } from './ids.mjs'
+import { numbersOf, wordsOf } from './ids.mjs'
 import { Input } from './input.mjs'
 import { showLanguages } from './languages.mjs'
 import { fragmentOf, viewOf } from './link.mjs'
@@ -13,7 +13,7 @@ import { Pane } from './pane.mjs'
 import { costOf } from './price.mjs'
 import { SAMPLES } from './samples.mjs'
 import { theme } from './theme.mjs'
-import { number } from './visible.mjs'
+import { number, plural } from './visible.mjs'
 
 /**
  * The pause in typing, in milliseconds, after which the text is sent. Long texts are sent less
@@ -35,7 +35,7 @@ const back = /** @type {HTMLButtonElement} */ (pager.querySelector('.back'))
 const next = /** @type {HTMLButtonElement} */ (pager.querySelector('.next'))
 
 theme(document.getElementById('theme'))
-const { names, shown, text: first } = await ask('GET', 'tokenizers')
+const { names, shown, text: first, local } = await ask('GET', 'tokenizers')
 const initial = viewOf(location.hash)
 const panes = shown.map((name, index) => new Pane(index, names, chosen(initial, index) ?? name, changed, idsOf))
 panes.forEach(
@@ -160,7 +160,8 @@ async function linkOfView() {
     text: mode === 'chat' ? JSON.stringify(chat.messages) : input.text,
     mode,
     price: price.value,
-    tokenizers: panes.map(({ tokenizer }) => tokenizer),
+    // Nobody else has the files of this machine.
+    tokenizers: panes.map(({ tokenizer }) => (local.includes(tokenizer) ? '' : tokenizer)),
     ids: showIds.getAttribute('aria-pressed') === 'true',
     at,
   })
@@ -178,23 +179,19 @@ async function update() {
   running = new AbortController()
   const { signal } = running
   const { text } = input
-  if (mode !== 'chat' && text.length > MAX_TEXT) {
-    panes.forEach((pane) =>
-      pane.fail(
-        `This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`,
-      ),
+  if (mode !== 'chat' && text.length > MAX_TEXT)
+    return refuse(
+      `${number(text.length)} characters are more than this page accepts.${input.note}`,
+      `This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`,
     )
-    about.textContent = `${number(text.length)} characters are more than this page accepts.${input.note}`
-    pager.hidden = true
-    chart.clear()
-    return
-  }
   const asked = question()
+  if (mode === 'ids' && asked.ids.length === 0 && text.trim() !== '') return refuse('There are no ids in this text.')
   panes.forEach((pane) => pane.wait())
   const answers = await Promise.all(
     panes.map((pane) =>
       ask('POST', 'tokens', { tokenizer: pane.tokenizer, ...asked, at }, signal).then(
-        (answer) => (answer.refused === undefined ? answer : new Error(answer.refused)),
+        (answer) =>
+          answer.refused === undefined ? answer : Object.assign(new Error(answer.refused), { count: answer.count }),
         (error) => error,
       ),
     ),
@@ -202,7 +199,7 @@ async function update() {
   if (signal.aborted) return
   answers.forEach((answer, index) =>
     answer instanceof Error
-      ? panes[index].fail(answer.message)
+      ? panes[index].fail(answer.message, /** @type {any} */ (answer).count)
       : panes[index].show(answer.text ?? text, answer, {
           cost: costOf(price.value, answer.count),
           roles: asked.messages?.map(({ role }) => role),
@@ -222,9 +219,19 @@ async function update() {
   describe(good[0].text ?? text, good[0])
 }
 
+/** Shows why nothing is drawn. */
+function refuse(note, message = note) {
+  for (const pane of panes) pane.fail(message)
+  about.textContent = note
+  pager.hidden = true
+  chart.clear()
+}
+
 function describe(text, { characters, bytes, start, end: to, step: size }) {
   ;[at, end, step] = [start, to, size]
-  about.textContent = `${number(characters)} characters, ${number(bytes)} bytes of UTF-8.${mode === 'chat' ? '' : input.note}`
+  const words = mode === 'ids' ? wordsOf(input.text) : []
+  const others = words.length === 0 ? '' : ` ${plural(words.length, 'word')} left out: ${words.slice(0, 3).join(', ')}.`
+  about.textContent = `${number(characters)} characters, ${number(bytes)} bytes of UTF-8.${others}${mode === 'chat' ? '' : input.note}`
   const isPart = start > 0 || to < text.length
   pager.hidden = !isPart
   if (!isPart) return

@@ -74,7 +74,7 @@ export class Pane {
     this.#select.setAttribute('aria-label', 'Tokenizer')
     const full = this.#element.querySelector('.full')
     full.textContent = this.#select.selectedOptions[0]?.text === this.tokenizer ? '' : this.tokenizer
-    this.#element.querySelector('.copy').setAttribute('aria-label', `Copy the ids of ${this.tokenizer}`)
+    this.#element.querySelector('.copy').setAttribute('aria-label', `Copy ids of ${this.tokenizer}`)
     this.#box.setAttribute('aria-label', `Tokens of ${this.tokenizer}`)
   }
 
@@ -104,13 +104,19 @@ export class Pane {
     this.#list.renew()
   }
 
-  fail(message) {
+  /**
+   * Shows why there are no tokens.
+   *
+   * @param {string} message
+   * @param {number} [count] of tokens, if that is known all the same
+   */
+  fail(message, count) {
     this.#name()
     this.#element.removeAttribute('aria-busy')
     this.#element.classList.add('failed')
     this.#tokens = []
     const [total, about] = this.#element.querySelectorAll('.counts > *')
-    total.textContent = '–'
+    total.textContent = count === undefined ? '–' : plural(count, 'token')
     about.textContent = ''
     this.#box.replaceChildren(message)
     this.#list.renew()

@@ -27,9 +27,10 @@ export class Refusal extends Error {
  * @param {string[]} choice.names of the tokenizers that the page offers; the first two are selected
  * @param {(name: string) => Promise<import('tokenlane').Tokenizer>} choice.load
  * @param {string} [choice.text] the initial text of the page
+ * @param {string[]} [choice.local] the names of files, which links leave out
  * @returns {Record<string, (body?: any) => any>}
  */
-export function answersOf({ names, load, text }) {
+export function answersOf({ names, load, text, local = [] }) {
   const loaded = new Map()
   const tokenizerOf = (name) => {
     if (!names.includes(name)) throw new Refusal(404, 'there is no such tokenizer')
@@ -42,7 +43,7 @@ export function answersOf({ names, load, text }) {
     return loaded.get(name)
   }
   return {
-    'GET tokenizers': () => ({ names, shown: [names[0], names[1] ?? names[0]], text }),
+    'GET tokenizers': () => ({ names, shown: [names[0], names[1] ?? names[0]], text, local }),
     'POST tokens': async (body) => tokens(await tokenizerOf(body.tokenizer), body),
     'POST ids': async (body) => [...(await inputOf(await tokenizerOf(body.tokenizer), body)).encoding.ids],
     'POST languages': async (body) => costs(await tokenizerOf(body.tokenizer)),
@@ -114,7 +115,7 @@ async function tokens(tokenizer, body) {
   } catch (failure) {
     // The tokenizer cannot do this; others can.
     if (mode === 'text' || failure.status !== undefined || !/^ERR_TOKENLANE/.test(failure.code)) throw failure
-    return { refused: withCount(tokenizer, body, failure) }
+    return refusalOf(tokenizer, body, failure)
   }
   const { text, encoding, messages } = input
   const start = at < text.length ? at : 0
@@ -138,16 +139,18 @@ async function tokens(tokenizer, body) {
   }
 }
 
-/** The message of a failure; for chats of OpenAI's models, with the number of their tokens. */
-function withCount(tokenizer, { mode, messages }, failure) {
+/** Why there are no tokens; for chats of OpenAI's models, with their number. */
+function refusalOf(tokenizer, { mode, messages }, failure) {
   if (mode === 'chat' && failure.code === 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING') {
     try {
-      return `${tokenizer.countChat(messages)} tokens by OpenAI's rules. How its models write a chat is not public, so there is no text to draw: choose a tokenizer with a chat template.`
+      const count = tokenizer.countChat(messages)
+      const refused = `${count} tokens by OpenAI's rules. How its models write a chat is not public, so there is no text to draw: choose a tokenizer with a chat template.`
+      return { refused, count }
     } catch {
       // Its own message says more.
     }
   }
-  return failure.message
+  return { refused: failure.message }
 }
 
 /** Adds up the counts of adjacent lines, so that there are at most `MAX_BARS` bars. */

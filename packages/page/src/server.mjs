@@ -37,7 +37,7 @@ const HEADERS = {
  */
 export function pageServer(choice) {
   const files = pageFiles()
-  const answers = answersOf(choice)
+  const answers = answersOf({ local: choice.names.filter((name) => fs.existsSync(name)), ...choice })
   const server = http.createServer((request, response) => {
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
     answer(request, port, files, answers).then(

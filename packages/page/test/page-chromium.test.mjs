@@ -98,7 +98,7 @@ async function tests() {
       'the same place in the other pane',
     )
 
-    await page.getByRole('button', { name: 'Copy the ids of o200k_base' }).focus()
+    await page.getByRole('button', { name: 'Copy ids of o200k_base' }).focus()
     await page.keyboard.press('Tab')
     const active = () =>
       page.evaluate(() =>

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 import { Tokenizer } from '../../../index.mjs'
 import { costOf } from '../page/price.mjs'
-import { numbersOf } from '../page/ids.mjs'
+import { numbersOf, wordsOf } from '../page/ids.mjs'
 import { fragmentOf, viewOf } from '../page/link.mjs'
 import { answersOf } from '../src/answers.mjs'
 import { launch, openPage, whyNot } from '../../../__test__/support/chromium.mjs'
@@ -54,7 +54,8 @@ test('a chat: the text of the template, its tokens, and the message of each', as
 
 test('a chat without a template has the count of OpenAI, or the reason', async () => {
   const messages = chat('hello')
-  const { refused } = await ask({ tokenizer: 'cl100k_base', mode: 'chat', messages })
+  const { refused, count: counted } = await ask({ tokenizer: 'cl100k_base', mode: 'chat', messages })
+  assert.equal(counted, cl100k.countChat(messages))
   assert.match(refused, new RegExp(`^${cl100k.countChat(messages)} tokens by OpenAI's rules`))
   for (const wrong of [undefined, 'a', Array(1001).fill(messages[0])])
     await assert.rejects(ask({ tokenizer: 'tiny', mode: 'chat', messages: wrong }), { status: 400 })
@@ -70,6 +71,12 @@ test('ids: their text and the place of each', async () => {
   assert.match((await ask({ tokenizer: 'r50k_base', mode: 'ids', ids: [4_000_000] })).refused, /4000000/)
   for (const wrong of [undefined, [1.5], [-1], ['1'], Array(200_001).fill(1)])
     await assert.rejects(ask({ tokenizer: 'tiny', mode: 'ids', ids: wrong }), { status: 400 })
+})
+
+test('words among ids are named', () => {
+  assert.deepEqual(wordsOf('7 hello [not'), ['hello', 'not'])
+  assert.deepEqual(wordsOf('[1, 2], x3'), [])
+  assert.deepEqual(wordsOf('[1, abc, 2]'), ['abc'])
 })
 
 test('ids are read as code and logs print them, and nothing is turned into an id', async () => {
@@ -114,6 +121,7 @@ async function inChromium() {
     const { page, wrong, close } = await open(url)
     await page.getByRole('button', { name: 'Chat', exact: true }).click()
     await page.locator('.pane').nth(1).filter({ hasText: "by OpenAI's rules" }).waitFor()
+    await has(page, 1, /^\d+ tokens$/)
     const rows = page.locator('.message')
     while ((await rows.count()) > 1) await rows.first().getByRole('button').click()
     await rows.getByRole('textbox').fill('hello')
@@ -129,6 +137,12 @@ async function inChromium() {
     await page.getByRole('textbox', { name: 'Ids' }).fill('[11, 12]')
     await has(page, 0, /^2 tokens$/)
     assert.equal(await page.locator('.tokens').first().innerText(), 'hello·w')
+    await page.getByRole('textbox', { name: 'Ids' }).fill('hello')
+    await page.locator('#about-text').filter({ hasText: 'There are no ids in this text.' }).waitFor()
+    await page.getByRole('textbox', { name: 'Ids' }).fill('11 hello')
+    await page.locator('#about-text').filter({ hasText: '1 word left out: hello.' }).waitFor()
+    await page.getByRole('textbox', { name: 'Ids' }).fill('[11, 12]')
+    await has(page, 0, /^2 tokens$/)
     await page.evaluate(() => (location.hash = '#mode=chat'))
     await page.locator('.chat').waitFor()
     await page.getByRole('button', { name: 'Ids', exact: true }).click()

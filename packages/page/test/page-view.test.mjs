@@ -120,7 +120,7 @@ async function tests() {
     await page.getByRole('textbox', { name: 'Text' }).fill(long)
     const ids = [...Tokenizer.fromEncodingSync('o200k_base').encode(long).ids]
     await counted(page, 0, ids.length.toLocaleString('en'))
-    await page.getByRole('button', { name: 'Copy the ids of o200k_base' }).click()
+    await page.getByRole('button', { name: 'Copy ids of o200k_base' }).click()
     await page.getByText(`${ids.length.toLocaleString('en')} ids copied`).waitFor()
     assert.deepEqual(JSON.parse(await clipboard(page)), ids)
     await button.click()
@@ -140,6 +140,8 @@ async function tests() {
     await page.getByText('Link copied').waitFor()
     const copied = await clipboard(page)
     assert.ok(copied.startsWith(`${url}/#`) || copied.startsWith(`${url}#`), copied)
+    // The first tokenizer is a file of this machine, whose path is nobody's business.
+    assert.deepEqual(new URLSearchParams(new URL(copied).hash.slice(1)).getAll('t'), ['', 'p50k_base'])
     const other = await open({ hash: new URL(copied).hash })
     await counted(other.page, 1, Tokenizer.fromEncodingSync('p50k_base').count(text))
     assert.equal(await other.page.getByRole('textbox', { name: 'Text' }).inputValue(), text)
@@ -215,10 +217,10 @@ async function tests() {
       'Copy link',
       'Price of a million tokens',
       'Tokenizer',
-      `Copy the ids of ${names[0]}`,
+      `Copy ids of ${names[0]}`,
       `Tokens of ${names[0]}`,
       'Tokenizer',
-      `Copy the ids of ${names[1]}`,
+      `Copy ids of ${names[1]}`,
     ])
     // Every control has a name, and states are announced.
     const unnamed = await page
@@ -234,8 +236,37 @@ async function tests() {
           ).length,
       )
     assert.equal(unnamed, 0)
+    // The words that are seen are part of each name, so that voice control finds it.
+    const unspoken = await page
+      .locator('button[aria-label], input[aria-label]')
+      .evaluateAll((all) =>
+        all
+          .map((one) => [one.getAttribute('aria-label'), (one.innerText || '').replace(/[^\p{L}\p{N}\s]/gu, '').trim()])
+          .filter(([name, seen]) => !name.toLowerCase().includes(seen.toLowerCase())),
+      )
+    assert.deepEqual(unspoken, [])
     assert.equal(await page.locator('.said').evaluateAll((all) => all.every((one) => one.role === 'status')), true)
     assert.deepEqual(wrong, [])
+    await close()
+  })
+
+  test('forced colours show what is pressed, special and active', async () => {
+    const { page, close } = await open({
+      forcedColors: 'active',
+      hash: link({ tokenizers: ['o200k_base', 'r50k_base'], ids: true, text: 'a <|endoftext|> 🙂' }),
+    })
+    await settled(page)
+    const style = (selector, name) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((one, property) => getComputedStyle(one)[property], name)
+    const pressed = await style('[data-mode=text]', 'backgroundColor')
+    assert.notEqual(pressed, await style('[data-mode=chat]', 'backgroundColor'))
+    assert.notEqual(await style('.token.special', 'borderTopStyle'), await style('.token.text', 'borderTopStyle'))
+    await page.locator('.token').first().hover()
+    const active = await style('.token.active', 'backgroundColor')
+    assert.notEqual(active, await style('.token.special', 'backgroundColor'))
     await close()
   })
 

@@ -1,14 +1,18 @@
 """Compares how AutoTokenizer of transformers 5 and tokenlane load folders of models.
 
-    python tools/compare/model-folders/compare.py [--folders FOLDER] [--random N] [--seed S]
+    python tools/compare/model-folders/compare.py [--folders FOLDER] [--random N] [--models N]
+        [--seed S]
 
-The folders are all below `--folders`, and `--random` ones (default 300). Ids with and without
+The folders are all below `--folders`, `--random` ones with a tokenizer.json (default 300), and
+`--models` ones with a SentencePiece model that is trained here (default 100). Ids with and without
 special tokens, ids of pairs, text with and without special tokens, and the special tokens of chat
 templates have to be equal. Folders that transformers cannot load, and folders whose class is not
 built here (tokenizer.source has a note), are counted apart. The exit status is 1 if one differs.
 """
 
 import argparse
+import base64
+import gzip
 import json
 import os
 import pathlib
@@ -163,6 +167,11 @@ def vocabulary_of(folder):
         return list(json.loads((folder / "vocab.json").read_text("utf-8"))), set()
     if (folder / "vocab.txt").exists():
         return (folder / "vocab.txt").read_text("utf-8").split("\n"), set()
+    for file in folder.glob("*.model"):
+        import sentencepiece
+
+        model = sentencepiece.SentencePieceProcessor(model_file=str(file))
+        return [model.id_to_piece(id) for id in range(len(model))], set()
     return ["the"] * 5000, set()
 
 
@@ -222,6 +231,94 @@ def random_folders(root, count, seed):
         folder = root / f"{seed}-{number}"
         write(folder, tokenizer, draw.config(tokenizer))
         yield folder
+
+
+# The classes that are built from a SentencePiece model, by the name of its file.
+MODEL_CLASSES = {
+    "spiece.model": ["Albert", "BigBird", "Pegasus", "Reformer", "T5", "XLNet"],
+    "sentencepiece.bpe.model": ["Barthez", "Camembert", "MBart", "MBart50", "Nllb", "XLMRoberta"],
+    "sentencepiece.model": ["RemBert"],
+    "spm.model": ["DebertaV2"],
+    "tokenizer.model": ["CodeLlama", "Gemma", "Llama", "XGLM"],
+}
+
+
+def trained(draw, file, **fixed):
+    """A SentencePiece model of the lines of this file; `fixed` settings are not drawn."""
+    import io
+    import sentencepiece
+
+    model = io.BytesIO()
+    lines = [line for line in pathlib.Path(__file__).read_text("utf-8").split("\n") if line.strip()] + TEXTS[:-1]
+    options = {
+        "unigram": {"vocab_size": draw.choice([180, 260, 340])}, "bpe": {"vocab_size": draw.choice([180, 260, 340])},
+    }
+    kind = draw.choice(["unigram", "unigram", "bpe"])
+    # Models of fairseq, which is what some classes expect, have these ids.
+    fairseq = {"unk_id": 0, "bos_id": 1, "eos_id": 2, "pad_id": -1}
+    ids = fairseq if file == "sentencepiece.bpe.model" else draw.choice([fairseq, {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}, {"unk_id": 3, "bos_id": 1, "eos_id": 2, "pad_id": 0}])
+    fallback = {"byte_fallback": True, "vocab_size": 560} if draw.often(0.2) else {}
+    drawn = dict(
+        model_type=kind,
+        normalization_rule_name=draw.choice(["nmt_nfkc", "nmt_nfkc_cf", "identity"]), character_coverage=draw.choice([1.0, 0.98]),
+        remove_extra_whitespaces=draw.often(0.7), add_dummy_prefix=draw.often(0.8),
+        control_symbols=draw.choice([[], ["[CLS]", "[SEP]", "[MASK]"], ["<pad>"] if ids["pad_id"] < 0 else []]),
+        user_defined_symbols=draw.choice([[], [], ["<sep>", "<extra_id_0>"]]), **{**options[kind], **ids, **fallback})
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, hard_vocab_limit=False, minloglevel=3, **{**drawn, **fixed})
+    return model.getvalue()
+
+
+def model_folders(root, count, seed, model_of=lambda number, draw, file: trained(draw, file)):
+    classes = [(name, file) for file, names in MODEL_CLASSES.items() for name in names]
+    for number in range(count):
+        draw = Draw(f"models-{seed}-{number}")
+        name, file = classes[number % len(classes)]
+        configs = draw.config({"model": {"type": "Unigram", "vocab": [["the", 0], ["a", 0]]}, "added_tokens": []})
+        config = configs["tokenizer_config.json"] or {}
+        config["tokenizer_class"] = name + draw.choice(["Tokenizer", "Tokenizer", "TokenizerFast"])
+        # Plain configs are the usual ones.
+        if number < len(classes) or draw.often(0.3):
+            configs = {"tokenizer_config.json": {"tokenizer_class": config["tokenizer_class"]}}
+        else:
+            configs["tokenizer_config.json"] = config
+            configs["config.json"] = None
+        folder = root / f"{seed}-{number}"
+        folder.mkdir(parents=True)
+        (folder / file).write_bytes(model_of(number, draw, file))
+        for file_name, content in configs.items():
+            if content is not None:
+                (folder / file_name).write_text(json.dumps(content), "utf-8")
+        yield folder
+
+
+def record(place, count, seed):
+    """Writes folders, those with plain configs first, and the answers of transformers."""
+    # A few models, because a charsmap takes 200 KB.
+    settings = [
+        {"control_symbols": ["[CLS]", "[SEP]", "[MASK]"]}, {"user_defined_symbols": ["<sep>", "<b>"], "byte_fallback": True, "vocab_size": 560},
+        {"normalization_rule_name": "nmt_nfkc_cf", "control_symbols": ["[CLS]", "[SEP]"]}, {"model_type": "bpe", "character_coverage": 1.0},
+        {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1, "user_defined_symbols": ["<sep>"]},
+    ]
+    model_of = lambda number, draw, file: models[4 if file == "spiece.model" and number // 18 % 2 else number // 18 % 4]
+    models = []
+    for number, fixed in enumerate(settings):
+        models.append(trained(Draw(f"model-{number}"), "sentencepiece.bpe.model", **{"model_type": "unigram", "normalization_rule_name": "identity", "user_defined_symbols": [], **fixed}))
+    cases = []
+    with tempfile.TemporaryDirectory() as root:
+        for folder in model_folders(pathlib.Path(root), count, seed, model_of):
+            texts, rows = questions_of(folder, Draw(f"{seed}-{folder.name}"))
+            try:
+                answer = reference(str(folder), texts, rows)
+            except BaseException:
+                continue
+            files = {
+                file.name: models.index(file.read_bytes()) if file.suffix == ".model" else file.read_text("utf-8")
+                for file in sorted(folder.iterdir())
+            }
+            cases.append({"files": files, "texts": texts, "rows": rows, **answer})
+    content = json.dumps({"transformers": transformers.__version__, "models": [base64.b64encode(model).decode() for model in models], "cases": cases}, ensure_ascii=False)
+    place.write_bytes(gzip.compress(content.encode(), mtime=0))
 
 
 def compare(folders, seed=1, verbose=6):
@@ -293,13 +390,20 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--folders", type=pathlib.Path, help="a folder with folders of models below it")
     arguments.add_argument("--random", type=int, default=300)
+    arguments.add_argument("--models", type=int, default=100)
+    arguments.add_argument("--record", type=pathlib.Path, help="write the golden data of SentencePiece folders instead")
     arguments.add_argument("--seed", type=int, default=1)
     options = arguments.parse_args()
     transformers.logging.set_verbosity_error()
+    if options.record:
+        record(options.record, options.models, options.seed)
+        return
     real = {file.parent for name in FILES for file in options.folders.rglob(name)} if options.folders else ()
     wrong = compare(sorted(real))
     with tempfile.TemporaryDirectory() as root:
         wrong += compare(list(random_folders(pathlib.Path(root), options.random, options.seed)))
+    with tempfile.TemporaryDirectory() as root:
+        wrong += compare(list(model_folders(pathlib.Path(root), options.models, options.seed)))
     sys.exit(wrong > 0)
 
 

@@ -3,7 +3,7 @@
 import { checkKnown, signalOption } from 'tokenlane/internal/corpus.js'
 import { contradiction, wrongType, wrongValue } from '../errors.mjs'
 import { FORMATS } from '../formats/names.mjs'
-import { MAX_ROW_IDS, PACKINGS, choice, flag, listener, whole } from '../options.mjs'
+import { CHOICES, MAX_ROW_IDS, choice, flag, listener, whole } from '../options.mjs'
 
 /** Default number of tokens of a file. */
 const TOKENS_PER_FILE = 1 << 26
@@ -26,9 +26,9 @@ const ownOptions = (given) => ({
   dedup: flag(given, 'dedup'),
   format: choice(given, 'format', FORMATS),
   pack: whole(given, 'pack', 1, MAX_ROW_IDS),
-  packing: choice(given, 'packing', PACKINGS),
+  packing: choice(given, 'packing', CHOICES.packing),
   concurrency: whole(given, 'concurrency', 1, 64) ?? 2,
-  resumeCheck: choice(given, 'resumeCheck', ['sha256', 'size']) ?? 'sha256',
+  resumeCheck: choice(given, 'resumeCheck', CHOICES.resumeCheck) ?? 'sha256',
   signal: signalOption(given.signal),
   onEvent: listener(given.onEvent),
 })

@@ -2,7 +2,7 @@
 
 import { checkKnown, checkNames, checkObject, signalOption } from 'tokenlane/internal/corpus.js'
 import { defaultConcurrency } from '../concurrency.mjs'
-import { SHARD_SIZE, checkContent, choice, listener, queueName, queueProblem, whole } from '../options.mjs'
+import { CHOICES, SHARD_SIZE, checkContent, choice, listener, queueName, queueProblem, whole } from '../options.mjs'
 import { MIN_MEMORY, defaultMemory } from '../count-words.mjs'
 import { contradiction, wrongType, wrongValue } from '../errors.mjs'
 
@@ -242,7 +242,7 @@ function jobOptions(options, tableMemory) {
     tableMemory,
     shardSize: whole(options, 'shardSize', 1, 2 ** 40) ?? SHARD_SIZE,
     concurrency: whole(options, 'concurrency', 1, 256) ?? defaultConcurrency(),
-    resumeCheck: /** @type {any} */ (choice(options, 'resumeCheck', ['sha256', 'size'])) ?? 'sha256',
+    resumeCheck: /** @type {any} */ (choice(options, 'resumeCheck', CHOICES.resumeCheck)) ?? 'sha256',
     queue,
     queueName: queueName(options.queueName),
     giveUpSeconds: whole(options, 'giveUpSeconds', 1, 86_400),

@@ -31,6 +31,7 @@ import type {
   EncodingOptions,
   EncodingSyncOptions,
   FileOptions,
+  Healed,
   Ids,
   Input,
   LoadOptions,
@@ -45,9 +46,12 @@ import type {
   SequenceRange,
   SplitAsyncOptions,
   SplitOptions,
+  StopOptions,
+  Stopped,
   TensorData,
   Text,
   ThreadOptions,
+  TokenBytes,
   TokenizerSource,
   TokenizerStats,
   TruncateOptions,
@@ -448,6 +452,55 @@ export class Tokenizer {
    * text is empty.
    */
   decodeStream(ids: Source<number | Ids>, options?: DecodeOptions & SignalOptions): AsyncGenerator<string, void>
+  /**
+   * A stream that decodes ids up to a stop: a string, an id, or a number of ids.
+   *
+   * Throws the errors of its options: `ERR_TOKENLANE_ARGUMENT_TYPE`, and
+   * `ERR_TOKENLANE_ARGUMENT_VALUE` for an empty stop, half a surrogate pair, more than 10,000 stops
+   * or 1,048,576 UTF-16 units in all of them, or `maxTokens: 0`.
+   */
+  stopStream(options: StopOptions): StopStream
+  /**
+   * The same for a source of ids, which is read up to the stop: `for await (const { text, finish }
+   * of tokenizer.stopStream(answer, { stop: '\n\n' })) …`. Each result has ids or a finish.
+   */
+  stopStream(ids: Source<number | Ids>, options: StopOptions & SignalOptions): AsyncGenerator<Stopped, void>
+
+  /**
+   * Whether these are the ids that {@link encode} gives for their text, with special tokens read as
+   * such and none added. Ids that a model has sampled one by one often are not, and neither are
+   * those whose text is not UTF-8. Throws the errors of {@link decode}.
+   */
+  isCanonical(ids: Ids): boolean
+  /**
+   * The index of the first id that {@link encode} gives otherwise, as for {@link isCanonical};
+   * `undefined` if there is none.
+   */
+  firstNonCanonical(ids: Ids): number | undefined
+  /**
+   * The ids of a prompt without those at its end that a longer token could replace, and their
+   * bytes, with which the next tokens have to start ("token healing"). As many ids are removed as
+   * possible; an added token, such as a special one, is never removed or put in.
+   *
+   * The first call computes {@link tokenBytes}, which are kept; a call then looks at each token
+   * once.
+   *
+   * ```js
+   * const { ids, prefix } = tokenizer.heal(tokenizer.encode('a link: http:').ids)
+   * // prefix is ':', because there is a token '://'
+   * ```
+   */
+  heal(ids: Ids): Healed
+  /**
+   * The bytes that each token adds to a text with other tokens around it, for masks, tries and
+   * log-probabilities: `' the'` for `Ġthe` and `▁the`, one byte for `<0xE4>`, `'ing'` for `##ing`
+   * and `' the'` for `the` of WordPiece, none for an id without a token and for control pieces of
+   * SentencePiece. New arrays on each call.
+   *
+   * Throws `ERR_TOKENLANE_UNSUPPORTED` if the largest id is above 8 times the number of tokens plus
+   * 65,536, and `ERR_TOKENLANE_OUTPUT_LIMIT` as {@link decode} of all ids would.
+   */
+  tokenBytes(): TokenBytes
 
   /**
    * The id of a token as the vocabulary writes it (`'Ġhello'` in a byte-level tokenizer.json), or
@@ -552,6 +605,38 @@ export class DecodeStream {
    * `ids.pipeThrough(tokenizer.decodeStream().toTransformStream())`.
    */
   toTransformStream(): TransformStream<number | Ids, string>
+}
+
+/**
+ * Decodes ids up to a stop; made by {@link Tokenizer.stopStream}.
+ *
+ * Text that may still become a stop is held back, and no other: the longest end of the text that
+ * a stop starts with. The stop that ends first in the text wins; of those that end at the same
+ * place, the longest. So the result does not depend on the tokens that the text has, nor on how the
+ * ids are divided into calls. A stop is found in the text of {@link Tokenizer.decode}: with
+ * `skipSpecialTokens`, in that without special tokens.
+ *
+ * ```js
+ * const stream = tokenizer.stopStream({ stop: ['\n\nUser:', '</answer>'], maxTokens: 500 })
+ * for await (const id of answer) {
+ *   const { text, finish } = stream.push(id)
+ *   process.stdout.write(text)
+ *   if (finish !== undefined) break
+ * }
+ * ```
+ */
+export interface StopStream {
+  /**
+   * Reads one or more ids, up to the end of the stream. After that end it reads none, and returns
+   * the same `finish` again. Throws the errors of {@link Tokenizer.decode}; the stream is then
+   * unchanged for an unknown id, and as new for other errors.
+   */
+  push(ids: number | Ids): Stopped
+  /**
+   * The rest of the text, in which there can be a stop, and of the ids. Resets the stream. If the
+   * stream has ended, there is no rest, and `finish` is returned once more.
+   */
+  end(): Stopped
 }
 
 /**

@@ -202,4 +202,4 @@ const ofIds = (stream) => {
   return { push: (ids) => some(stream.push(ids)), end: () => some(stream.end()) }
 }
 
-module.exports = { inBatches, isSource, ofIds, ofTexts, resultsOf, transformStream }
+module.exports = { inBatches, isSource, ofIds, ofTexts, resultsOf, transformStream, valuesOf }

@@ -29,8 +29,9 @@ const IS_OPEN = 2
 function encodedPart({ handle, flags, extra }, text, request) {
   const words = new Uint32Array(native.encodePart(handle, text, flags, extra, request))
   const firstId = 2 + 2 * words[1]
-  const chunks = Array.from({ length: words[1] }, (_, at) => [words[2 + 2 * at], words[3 + 2 * at]])
-  const idCount = chunks.length === 0 ? 0 : chunks[chunks.length - 1][1]
+  const chunks = []
+  for (let at = 2; at < firstId; at += 2) chunks.push([words[at], words[at + 1]])
+  const idCount = chunks.length === 0 ? 0 : words[firstId - 1]
   const ids = words.subarray(firstId, firstId + idCount)
   return { hasCuts: words[0] === 1, chunks, ids, starts: words.subarray(firstId + idCount) }
 }
@@ -144,19 +145,24 @@ class LiveText {
     let [last, lastStart] = this.#chunkAt(end)
     if (first > 0 && start - firstStart < MARGIN) firstStart -= chunks[--first].text.length
     if (last < chunks.length - 1 && lastStart + chunks[last].text.length - end < MARGIN) last++
-    const around = chunks.slice(first, last + 1)
-    const before = around.map((chunk) => chunk.text).join('')
+    let before = ''
+    let idsBefore = 0
+    for (let at = first; at <= last; at++) {
+      before += chunks[at].text
+      idsBefore += chunks[at].ids.length
+    }
     const text = before.slice(0, start - firstStart) + put + before.slice(end - firstStart)
     const part = encodedPart(this.#encoder, text, this.#request(first, last))
+    const after = []
     let [from, firstId] = [0, 0]
-    const after = part.chunks.map(([chunkEnd, idEnd]) => {
-      const chunk = { text: text.slice(from, chunkEnd), ids: part.ids.slice(firstId, idEnd) }
+    for (const [chunkEnd, idEnd] of part.chunks) {
+      after.push({ text: text.slice(from, chunkEnd), ids: part.ids.slice(firstId, idEnd) })
       from = chunkEnd
       firstId = idEnd
-      return chunk
-    })
-    chunks.splice(first, around.length, ...after)
-    this.#count += part.ids.length - around.reduce((count, chunk) => count + chunk.ids.length, 0)
+    }
+    if (first === last && after.length === 1) chunks[first] = after[0]
+    else chunks.splice(first, last + 1 - first, ...after)
+    this.#count += part.ids.length - idsBefore
     this.#length += text.length - before.length
     this.#hasCuts = part.hasCuts
   }

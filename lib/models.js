@@ -5,7 +5,7 @@
 // the text models that gpt-tokenizer and the npm package tiktoken list.
 
 const { withCode, wrongType, nearestOf } = require('./errors.js')
-const { encodings, prefixes } = require('./models.json')
+const { encodings, others, prefixes } = require('./models.json')
 
 /** The tokens of GPT-2 and r50k_base are the same, with the same ids. */
 const ALIASES = { gpt2: 'r50k_base' }
@@ -53,12 +53,29 @@ function hintFor(name) {
   const [, ofGateway] = /^(?:openai|azure|openrouter\/openai)\/(.+)$/.exec(name) ?? []
   if (ofGateway !== undefined && findEncoding(ofGateway) !== undefined)
     return `; without the prefix of a gateway: Tokenizer.forModel('${ofGateway}')`
-  if (/^(?:anthropic\/)?claude\b/.test(name))
-    return '; the tokenizers of Claude are not public: its counts come from the API of Anthropic'
+  const provider = hintForProvider(name)
+  if (provider !== undefined) return provider
   const other = hintForOther(name)
   if (other !== undefined) return other
   const near = nearestOf(name, [...table.keys()])
   return near === undefined ? '; Tokenizer.fromEncoding takes the name of its encoding' : `; did you mean '${near}'?`
+}
+
+/**
+ * What can be loaded for a model of another provider, by its name at an API. models.json has the
+ * start of such names and a repository of the Hub with the tokenizer, or null if it is not public.
+ */
+function hintForProvider(name) {
+  if (name.length > MAX_NAME) return undefined
+  const own = name.slice(name.lastIndexOf('/') + 1)
+  const found = others.find(([start]) => new RegExp(`^${start}(?![a-z])`, 'i').test(own))
+  // A name with its repository is one of the Hub, except that of a gateway such as google/gemini.
+  if (found === undefined || (name.includes('/') && /[A-Z]/.test(own))) return undefined
+  const [, repository, provider] = found
+  const family = own[0].toUpperCase() + own.split('-')[0].slice(1)
+  return repository === null
+    ? `; the tokenizers of ${family} are not public: its counts come from the API of ${provider}`
+    : `; its tokenizer is one of the Hugging Face Hub: Tokenizer.fromPretrained('${repository}')`
 }
 
 /** How to load what a name of something else than a model of OpenAI means, or undefined. */

@@ -206,6 +206,75 @@ export interface DecodeOptions {
   skipSpecialTokens?: boolean | undefined
 }
 
+/** Options of {@link Tokenizer.stopStream}. */
+export interface StopOptions extends DecodeOptions {
+  /** Strings that end the text, at most 10,000. Default: none. */
+  stop?: string | readonly string[] | undefined
+  /** Ids that end the text, such as `eosId`. They need not be in the vocabulary. Default: none. */
+  stopIds?: Ids | undefined
+  /** The number of ids after which the text ends. Default: no limit. */
+  maxTokens?: number | undefined
+  /** Whether the stop that ends the text is a part of it. Default: `false`. */
+  includeStop?: boolean | undefined
+}
+
+/** What a {@link StopStream} releases. */
+export interface Stopped {
+  /** The text that is in no stop, whatever follows; often `''`. */
+  text: string
+  /**
+   * The ids that belong to it, in their order, for usage and log-probabilities: an id comes with
+   * the first character that it is a part of, and an id without text with the text behind it.
+   */
+  ids: Uint32Array
+  /** How the stream has ended. Missing before. */
+  finish?: StopFinish
+}
+
+/** How a {@link StopStream} has ended. */
+export interface StopFinish {
+  /**
+   * A string of `stop`, an id of `stopIds`, or `maxTokens`. Where several hold after the same id, a
+   * string counts before the length, and an id before both unless a string ends in front of it.
+   */
+  reason: 'stop' | 'id' | 'length'
+  /** The string or the id; `undefined` for `'length'`. */
+  stop: string | number | undefined
+  /** The number of ids that were read: the last of them ended the stream. */
+  count: number
+  /** What these ids have beside all that was released. */
+  cut: StopCut
+}
+
+/** What the end of a {@link StopStream} has cut. */
+export interface StopCut {
+  /**
+   * For `'stop'` the text from the stop on, or behind it with `includeStop`; for `'id'` without
+   * `includeStop` the text of that id alone; else `''`.
+   */
+  text: string
+  /** The ids that have no part of the released text. */
+  ids: Uint32Array
+}
+
+/** The result of {@link Tokenizer.tokenBytes}. */
+export interface TokenBytes {
+  /** The bytes of all tokens, in the order of the ids. */
+  bytes: Uint8Array
+  /** Those of `id` are `bytes.subarray(offsets[id], offsets[id + 1])`. Has `maxId + 2` elements. */
+  offsets: Uint32Array
+  /** For each id 1 if its token is an added one, such as a special token, else 0. */
+  added: Uint8Array
+}
+
+/** The result of {@link Tokenizer.heal}. */
+export interface Healed {
+  /** The ids that stay. */
+  ids: Uint32Array
+  /** The bytes of the ids that were removed. Empty if no longer token starts with them. */
+  prefix: Uint8Array
+}
+
 /** The result of {@link Tokenizer.encodeInto}. */
 export interface EncodedInto {
   /**

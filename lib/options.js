@@ -70,6 +70,7 @@ const KNOWN = {
   splitAsync: [...SPLIT_OPTIONS, 'signal'],
   encodeChunks: ['addSpecialTokens', 'specialTokens', 'signal'],
   decodeStream: ['skipSpecialTokens', 'signal'],
+  stopStream: ['stop', 'stopIds', 'maxTokens', 'includeStop', 'skipSpecialTokens'],
   encodeStream: [...BATCH_OPTIONS.filter((name) => name !== 'pairs'), 'signal', 'batchSize'],
   countBatch: ['addSpecialTokens', 'specialTokens', 'as', 'signal', 'threads'],
   countStream: ['addSpecialTokens', 'specialTokens', 'as', 'signal', 'threads', 'batchSize'],

@@ -88,4 +88,4 @@ class DecodeStream {
 const decodeStream = (handle, skipSpecialTokens) =>
   new DecodeStream(native.decodeStream(handle, skipSpecialTokens), textsOf(handle, skipSpecialTokens), INTERNAL)
 
-module.exports = { DecodeStream, decodeStream }
+module.exports = { DecodeStream, MAX_TEXTS, decodeStream, textsOf }

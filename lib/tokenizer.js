@@ -44,6 +44,8 @@ const modules = later({
   print: () => require('./print.js'),
   markdown: () => require('./markdown.js'),
   split: () => require('./split.js'),
+  stops: () => require('./stop-stream.js'),
+  tokenBytes: () => require('./token-bytes.js'),
 })
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
@@ -400,6 +402,30 @@ class Tokenizer {
     return resultsOf(ofIds(stream), ids, signalOption(options.signal))
   }
 
+  stopStream(...args) {
+    Tokenizer.#check(this, 'stopStream')
+    const { stopStream, stoppedResults } = modules.stops
+    if (!modules.iterables.isSource(args[0])) return stopStream(this.#handle, args[0], KNOWN.stopStream)
+    const [ids, options] = args
+    const stream = stopStream(this.#handle, options, [...KNOWN.stopStream, 'signal'])
+    return stoppedResults(stream, ids, signalOption(options.signal))
+  }
+
+  isCanonical(ids) {
+    Tokenizer.#check(this, 'isCanonical')
+    return this.firstNonCanonical(ids) === undefined
+  }
+
+  firstNonCanonical(ids) {
+    Tokenizer.#check(this, 'firstNonCanonical')
+    return modules.tokenBytes.firstNonCanonical(this, toIds('ids', ids))
+  }
+
+  heal(ids) {
+    Tokenizer.#check(this, 'heal')
+    return modules.tokenBytes.heal(this.#handle, toIds('ids', ids))
+  }
+
   tokenToId(token) {
     Tokenizer.#check(this, 'tokenToId')
     if (typeof token !== 'string') throw wrongType('token', 'a string', token)
@@ -447,6 +473,11 @@ class Tokenizer {
   get maxId() {
     const id = native.maxId(this.#handle)
     return id < 0 ? undefined : id
+  }
+
+  tokenBytes() {
+    Tokenizer.#check(this, 'tokenBytes')
+    return modules.tokenBytes.tokenBytes(this.#handle)
   }
 
   tokens() {

@@ -1,4 +1,4 @@
-//! Streaming decoding.
+//! Streaming decoding, and streams that stop.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use napi::Env;
 use napi::bindgen_prelude::{External, Unknown};
 use napi_derive::napi;
+use tokenlane_calls::stop::{self, Numbers, StopRequest};
 use tokenlane_core::{DecodeStream, Tokenizer};
 
 use crate::error::Failure;
@@ -63,4 +64,49 @@ pub fn stream_text(env: Env, stream: &External<Stream>, id: u32) -> napi::Result
 #[napi(catch_unwind)]
 pub fn stream_end(env: Env, stream: &External<Stream>) -> napi::Result<JsText> {
     node_api::guarded(env, || Ok(JsText::try_from(stream.0.borrow_mut().end()?)?))
+}
+
+/// A stream that stops, as JS holds it. Like [`Stream`], it belongs to one thread.
+pub struct Stopper(Held<RefCell<stop::Stopper>>);
+
+/// Creates a stream that stops.
+#[napi(catch_unwind)]
+pub fn stop_stream(env: Env, handle: &External<Handle>, request: StopRequest) -> napi::Result<External<Stopper>> {
+    node_api::guarded(env, || {
+        let stopper = stop::Stopper::new(&handle.tokenizer, request)?;
+        Ok(External::new(Stopper(Held::new(RefCell::new(stopper)))))
+    })
+}
+
+/// Adds ids after `count` others and returns the text that they release. Writes the other results
+/// to `numbers`, a Uint32Array.
+#[napi(catch_unwind)]
+pub fn stop_push(
+    env: Env,
+    stream: &External<Stopper>,
+    ids: Unknown<'_>,
+    count: u32,
+    numbers: Unknown<'_>,
+) -> napi::Result<JsText> {
+    node_api::guarded(env, || {
+        let ids = text::copy_ids("ids", &ids)?;
+        stopped(stream.0.borrow_mut().push(&ids, count)?, &numbers)
+    })
+}
+
+/// Returns the rest of the text, like [`stop_push`], and resets the stream.
+#[napi(catch_unwind)]
+pub fn stop_end(env: Env, stream: &External<Stopper>, numbers: Unknown<'_>) -> napi::Result<JsText> {
+    node_api::guarded(env, || stopped(stream.0.borrow_mut().end()?, &numbers))
+}
+
+fn stopped((text, result): (String, Numbers), numbers: &Unknown<'_>) -> Result<JsText, Failure> {
+    node_api::fill_words(numbers, &result);
+    Ok(JsText::try_from(text)?)
+}
+
+/// Returns the text that the end of the stream cut.
+#[napi(catch_unwind)]
+pub fn stop_cut(env: Env, stream: &External<Stopper>) -> napi::Result<JsText> {
+    node_api::guarded(env, || Ok(JsText::try_from(stream.0.borrow_mut().take_cut())?))
 }

@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 
-use napi::bindgen_prelude::{Either, External, Unknown};
+use napi::bindgen_prelude::{Either, Either3, External, Unknown};
 use napi::{Env, JsString};
 use napi_derive::napi;
 use tokenlane_calls::facts::Facts;
-use tokenlane_core::{Columns, Format, Input, Sequence};
+use tokenlane_core::{Columns, Format, Input, Sequence, TokenBytes};
 
+use crate::encoding::Column;
 use crate::error::{Class, Failure};
 use crate::handle::Handle;
 use crate::memory::{U8Values, U32Values};
@@ -131,6 +132,16 @@ pub fn token_to_id(env: Env, handle: &External<Handle>, token: JsString<'_>) -> 
 #[napi(catch_unwind)]
 pub fn id_to_token(env: Env, handle: &External<Handle>, id: u32) -> napi::Result<Option<JsText>> {
     node_api::guarded(env, || Ok(handle.tokenizer.id_to_token(id).map(JsText::try_from).transpose()?))
+}
+
+/// Returns the offsets and bytes of all tokens and whether each is an added one, or null if the ids
+/// are too far apart.
+#[napi(catch_unwind)]
+pub fn token_bytes(env: Env, handle: &External<Handle>) -> napi::Result<Option<Vec<Column>>> {
+    node_api::guarded(env, || {
+        let Some(TokenBytes { bytes, offsets, added }) = handle.tokenizer.token_bytes()? else { return Ok(None) };
+        Ok(Some(vec![Either3::A(offsets.try_into()?), Either3::B(bytes.try_into()?), Either3::B(added.try_into()?)]))
+    })
 }
 
 /// Returns the number of tokens.

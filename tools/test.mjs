@@ -59,14 +59,17 @@ const LONGEST_SPECS = [
  */
 const LONG_SPECS = [
   ...['cli/hostile-input', 'packages/requests/test/bodies'],
-  ...['page-chromium', 'page-modes', 'page-view'].map((name) => `packages/page/test/${name}`),
+  ...['page-access', 'page-chromium', 'page-modes', 'page-open', 'page-view'].map(
+    (name) => `packages/page/test/${name}`,
+  ),
   ...['core/file-limits', 'core/growth', 'chat/limits', 'dropins/limits'],
   ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
   ...named(CORPUS, 's3 stores hub-datasets flips'),
+  'packages/web/test/counter',
 ]
 /** They need @tokenlane/web, whose build begins after the Rust tests. So they start last. */
 const WEB_SPECS = [
-  ...['web', 'dropins', 'memory'].map((name) => `packages/web/test/${name}`),
+  ...['web', 'dropins', 'memory', 'live', 'counter'].map((name) => `packages/web/test/${name}`),
   'packages/requests/test/web',
 ]
 

@@ -356,6 +356,18 @@ test('gpt-tokenizer: ranks of resolveEncoding, of the caller, and wrong ones', a
   assert.equal(await code(() => resolveEncodingAsync('nope')), 'ERR_TOKENLANE_UNKNOWN_ENCODING')
 })
 
+test('gpt-tokenizer: the size of a vocabulary is known before it is loaded, and right', () => {
+  const { GptEncoding } = require('@tokenlane/gpt-tokenizer/GptEncoding')
+  const { encodingNames } = require('@tokenlane/gpt-tokenizer/mapping')
+  const { resolveEncoding } = require('@tokenlane/gpt-tokenizer/resolveEncoding')
+  for (const name of encodingNames) {
+    const api = GptEncoding.getEncodingApi(name)
+    // Ranks have holes.
+    const copy = GptEncoding.getEncodingApi(name, () => resolveEncoding(name).slice())
+    assert.equal(api.vocabularySize, copy.vocabularySize, name)
+  }
+})
+
 test('gpt-tokenizer: helpers', () => {
   const utf = require('@tokenlane/gpt-tokenizer/utfUtil')
   const util = require('@tokenlane/gpt-tokenizer/util')

@@ -43,7 +43,13 @@ const FIRST = {
     decodeBytes: [[1]],
     decodeBatch: [[[1]]],
   },
-  ...{ decodeWithOffsets: [[1]], decodeStream: [[1]], extendTokenizer: [gpt], pruneTokenizer: [gpt] },
+  ...{
+    decodeWithOffsets: [[1]],
+    decodeStream: [[1]],
+    stopStream: [[1]],
+    extendTokenizer: [gpt],
+    pruneTokenizer: [gpt],
+  },
   ...{ completionStream: [undefined], parseCompletion: [undefined, ''] },
   ...{ verifyCorpus: [folder], cleanCorpus: [folder], writeReport: [folder, file] },
 }

@@ -107,8 +107,8 @@ Module._resolveFilename = (...args) => {
 }
 
 /** Starts the page; `url` is its address. */
-export async function servePage(folder, args = []) {
-  const { child, written, ended } = startIn(folder, ['inspect', '--web', ...args])
+export async function servePage(folder, args = [], env = {}) {
+  const { child, written, ended } = startIn(folder, ['inspect', '--web', ...args], env)
   while (!written.stdout.includes('\n')) {
     if (child.exitCode !== null) throw new Error(written.stderr)
     await new Promise((resolve) => setTimeout(resolve, 20))

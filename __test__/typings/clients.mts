@@ -67,7 +67,10 @@ export function openai(
   auto.apply_chat_template(messages, { tools, tokenize: false })
   auto.apply_chat_template([...messages, answer])
   const body: OpenAI.Chat.ChatCompletionCreateParams = { model: 'gpt-4o', messages: [...messages, answer], tools }
-  const counted: { tokens: number; estimated: string[] } = countRequest(tokenizer, body)
+  const counted: { tokens: number; estimated: { place: string; reason: string; error: number }[] } = countRequest(
+    tokenizer,
+    body,
+  )
   const left: OpenAI.Chat.ChatCompletionMessageParam[] = fitChat(tokenizer, messages, {
     maxTokens: counted.tokens,
     partTokens: () => 1,

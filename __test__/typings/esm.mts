@@ -22,6 +22,7 @@ import type {
   EncodeOptions,
   EncodedInto,
   EncodingName,
+  Healed,
   Ids,
   LiveText,
   LoadOptions,
@@ -34,10 +35,13 @@ import type {
   RunOptions,
   SpecialTokens,
   SplitOptions,
+  StopStream,
+  Stopped,
   TensorData,
   Text,
-  TokenlaneError,
   ThreadOptions,
+  TokenBytes,
+  TokenlaneError,
   Truncation,
 } from 'tokenlane'
 
@@ -182,6 +186,15 @@ const limits: SplitOptions = { maxTokens: 512, overlap: 64, boundary: 'sentence'
 const pieces: Piece[] = tokenizer.split('text', limits)
 const later: Promise<Piece[]> = tokenizer.splitAsync('text', { ...limits, signal: new AbortController().signal })
 const streamed: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 3 })
+const stopping: StopStream = tokenizer.stopStream({ stop: 'a', stopIds: [1], maxTokens: 5, includeStop: true })
+const stopped: Stopped = stopping.push(new Uint32Array(1))
+const cutText: string | undefined = stopped.finish?.cut.text
+const stoppedSource: AsyncGenerator<Stopped, void> = tokenizer.stopStream([1, [2]], { stop: ['a'], signal: undefined })
+const tokenBytes: TokenBytes = tokenizer.tokenBytes()
+const healed: Healed = tokenizer.heal([1])
+const isCanonical: boolean = tokenizer.isCanonical([1]) && tokenizer.firstNonCanonical([1]) === undefined
+// @ts-expect-error the options are not optional
+tokenizer.stopStream()
 const live: LiveText = tokenizer.live('text', count)
 const counted: number = live.count() + live.count(0, live.length)
 const idStream: TransformStream<string, Uint32Array> = tokenizer.encodeChunks({ ...count, signal: undefined })

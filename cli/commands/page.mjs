@@ -2,10 +2,10 @@
 
 import { once } from 'node:events'
 
-import { encodings } from '../../index.mjs'
+import { Tokenizer, encodings } from '../../index.mjs'
 import { Failure } from '../failure.mjs'
 import { importPackage } from '../packages.mjs'
-import { loadTokenizer } from '../tokenizers.mjs'
+import { loadTokenizer, repositoryOf, sourceOf } from '../tokenizers.mjs'
 
 /** The tokenizers that are compared by default. */
 const DEFAULT_NAMES = ['o200k_base', 'cl100k_base']
@@ -20,7 +20,9 @@ export async function serve(wanted, { port = 0, encoding, text }) {
   const load = (name) => loadTokenizer(name, wanted.includes(name) ? encoding : undefined)
   // Loading errors are reported here, not on the page.
   await Promise.all(wanted.map(load))
-  const server = pageServer({ names, load, text })
+  const local = wanted.filter((name) => sourceOf(name, encoding).file !== undefined)
+  const openFile = (bytes) => Tokenizer.fromBuffer(bytes)
+  const server = pageServer({ names, load, text, local, openFile, openRepository })
   server.listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
@@ -31,4 +33,12 @@ export async function serve(wanted, { port = 0, encoding, text }) {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address())
   process.stdout.write(`http://127.0.0.1:${address.port}\n`)
   process.stderr.write('Only this machine can open the page. Ctrl-C stops the server.\n')
+}
+
+/** Loads a repository of the hub. A path is no name of one, so the page opens no files by it. */
+async function openRepository(name) {
+  const { repository, revision } = repositoryOf(name) ?? {}
+  if (repository === undefined)
+    throw new Failure('UNKNOWN_TOKENIZER', `'${name}' is no OWNER/NAME on the Hugging Face Hub`)
+  return Tokenizer.fromPretrained(repository, { revision })
 }

@@ -5,7 +5,10 @@
 // the guide "Images and vision". All else is refused by its location.
 //
 // Each message has three additional tokens, each name one, and the answer starts with three. OpenAI
-// verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini.
+// verified the rule for gpt-3.5-turbo, gpt-4, gpt-4o and gpt-4o-mini. It has none for models that
+// reason. Its API reports a token less for the answer of these and, from gpt-5 on, two more for
+// each earlier answer, in 108 recorded requests to gpt-5 and later, and 27 to o1, o3 and o4.
+// packages/requests/prices/openai.json has the constants.
 
 const { entriesOf } = require('@tokenlane/jinja/internal').entries
 
@@ -17,6 +20,10 @@ const { countContent } = require('./parts.js')
 const PER_MESSAGE = 3
 const PER_NAME = 1
 const PER_ANSWER = 3
+/** Models that reason, and those of them that name the channel of each answer. */
+const REASONING = /^(ft:)?(o\d|gpt-[5-9])/
+const CHANNELS = /^(ft:)?gpt-[5-9]/
+const PER_CHANNEL = 2
 const PER_FUNCTION_RESULT = 2
 /** Lists that answers of the API have, also where nothing is in them. */
 const EMPTY_IN_ANSWERS = ['tool_calls', 'annotations']
@@ -33,7 +40,8 @@ const EMPTY_IN_ANSWERS = ['tool_calls', 'annotations']
 function countDocumented(messages, tools, of, countOf) {
   const rules = new Rules(of, countOf)
   const counts = messages.map((message, i) => rules.message(message, `messages[${i}]`))
-  return counts.reduce((a, b) => a + b, PER_ANSWER + rules.tools(tools))
+  const answer = PER_ANSWER - (REASONING.test(of.model ?? '') ? 1 : 0)
+  return counts.reduce((a, b) => a + b, answer + rules.tools(tools))
 }
 
 class Rules {
@@ -56,7 +64,12 @@ class Rules {
       if (name === 'content') return sum + this.#content(value, where)
       if (typeof value !== 'string') throw undocumented(`${where} (it is not text)`)
       return sum + this.#countOf(value) + (name === 'name' ? PER_NAME : 0)
-    }, own)
+    }, own + this.#channel(message))
+  }
+
+  #channel({ role, content }) {
+    const isAnswer = role === 'assistant' && (content?.length ?? 0) > 0
+    return isAnswer && CHANNELS.test(this.#of.model ?? '') ? PER_CHANNEL : 0
   }
 
   tools(tools) {

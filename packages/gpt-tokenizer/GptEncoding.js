@@ -41,6 +41,9 @@ const SPECIAL_TOKENS = {
   },
 }
 
+/** The numbers of ranks of the bundled files, without loading them. */
+const RANKS = { r50k_base: 50_256, p50k_base: 50_280, cl100k_base: 100_256, o200k_base: 199_998 }
+
 /** Codes of the error for a token that does not exist. */
 const NO_SUCH_TOKEN = new Set([
   'ERR_TOKENLANE_UNKNOWN_ID',
@@ -68,7 +71,8 @@ class GptEncoding {
   static FimPrefix = FimPrefix
   static FimSuffix = FimSuffix
 
-  #tokenizer
+  /** Returns the tokenizer, which the first call loads and not the module's import. */
+  #open
   #specialTokens
   #isHarmony
 
@@ -84,7 +88,8 @@ class GptEncoding {
       )
     const specialTokens = SPECIAL_TOKENS[encoding] ?? definition(encoding).specialTokens
     this.#specialTokens = new Map(Object.entries(specialTokens))
-    this.#tokenizer = tokenizerOf(encoding, specialTokens, getMergeableRanks)
+    const { open, ranks } = vocabularyOf(encoding, specialTokens, getMergeableRanks)
+    this.#open = open
     this.#isHarmony = encoding === 'o200k_harmony'
     // Fields that are private in the original's typings.
     this.specialTokensEncoder = new Map(this.#specialTokens)
@@ -93,7 +98,7 @@ class GptEncoding {
     this.chatFormatter = this.#isHarmony ? 'harmony' : 'chatml'
     this.modelName = modelName
     this.modelSpec = modelSpec
-    this.vocabularySize = this.#tokenizer.vocabSize({ addedTokens: false }) + this.#specialTokens.size
+    this.vocabularySize = ranks + this.#specialTokens.size
     for (const name of Object.getOwnPropertyNames(GptEncoding.prototype)) {
       if (name !== 'constructor') this[name] = this[name].bind(this)
     }
@@ -121,6 +126,10 @@ class GptEncoding {
     const isModel = typeof modelName === 'string' && Object.hasOwn(modelToEncodingMap, modelName)
     const encoding = isModel ? modelToEncodingMap[modelName] : DEFAULT_ENCODING
     return new GptEncoding({ internal: INTERNAL, encoding, getMergeableRanks, modelName, modelSpec })
+  }
+
+  get #tokenizer() {
+    return this.#open()
   }
 
   encode(lineToEncode, encodeOptions) {
@@ -340,15 +349,19 @@ class GptEncoding {
   }
 }
 
-/** A tokenizer of an encoding, with the ranks of the caller if they are other ranks. */
-function tokenizerOf(encoding, specialTokens, getMergeableRanks) {
+/**
+ * The number of ranks of an encoding, or of the caller if those are others, and a function that
+ * returns their tokenizer.
+ */
+function vocabularyOf(encoding, specialTokens, getMergeableRanks) {
   if (getMergeableRanks !== undefined && typeof getMergeableRanks !== 'function')
     throw typeError('getMergeableRanks must be a function that returns ranks')
   const ranks = getMergeableRanks?.(encoding)
   if (ranks === undefined ? getMergeableRanks === undefined : areBundled(ranks, encoding))
-    return withSpecialTokens(encoding, specialTokens).tokenizer
+    return { ranks: RANKS[definition(encoding).file], open: () => withSpecialTokens(encoding, specialTokens).tokenizer }
   if (!Array.isArray(ranks)) throw typeError('getMergeableRanks must return an array of the tokens by their ranks')
-  return ofRanks(linesOf(ranks), definition(encoding).pattern, specialTokens).tokenizer
+  const { tokenizer } = ofRanks(linesOf(ranks), definition(encoding).pattern, specialTokens)
+  return { ranks: tokenizer.vocabSize({ addedTokens: false }), open: () => tokenizer }
 }
 
 const silent = () => counter(MAX_SILENT, 'tokens in a row without a text')

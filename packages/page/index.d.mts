@@ -9,6 +9,12 @@ export interface PageChoice {
   load: (name: string) => Promise<Tokenizer>
   /** The text that the page begins with. Default: an example. */
   text?: string | undefined
+  /** Those of the names that links to a view leave out, such as paths. Default: none. */
+  local?: readonly string[] | undefined
+  /** Loads a file that is opened on the page, of at most 128 MiB. Default: files are refused. */
+  openFile?: ((bytes: Uint8Array) => Promise<Tokenizer>) | undefined
+  /** Loads a repository that is named on the page, `OWNER/NAME`. Default: names are refused. */
+  openRepository?: ((name: string) => Promise<Tokenizer>) | undefined
 }
 
 /**

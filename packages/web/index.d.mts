@@ -10,6 +10,7 @@ export {
   Limits,
   LiveText,
   QueueStats,
+  StopStream,
   TokenlaneError,
   encodingForModel,
   encodings,

@@ -11,6 +11,7 @@ export function figures(tokenizers, corpora) {
     const single = (characters, count) => job('single', { corpus: corpora[0].file, characters, count })
     return [
       job('load'),
+      job('streams', { corpus: corpora[0].file }),
       ...corpora.flatMap(({ file }) => [
         ...[false, ...OFFSETS].map((offsets) => job('batch', { corpus: file, threads: 1, offsets })),
         job('batch', { corpus: file, threads: 2, offsets: false }),

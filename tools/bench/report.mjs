@@ -19,6 +19,7 @@ export function markdown({ tokenizers, corpora, samples, reps, command }) {
     batches(rows),
     threads(rows),
     singleTexts(read, tokenizers, corpora[0]),
+    streams(read, tokenizers, corpora[0]),
     loading(read, tokenizers),
   ]
   return `${sections.join('\n\n')}\n`
@@ -92,6 +93,22 @@ ${table(
       cell(thousands(again)),
     ]),
   ),
+)}`
+}
+
+function streams(read, tokenizers, corpus) {
+  return `## Streams of ids: thousands of ids per second of processor time
+
+\`decodeStream\` and \`stopStream\` with 16 stops, one id for each push or 1,000; and the
+milliseconds of \`tokenBytes()\`.
+
+${table(
+  ['encoding', 'decode', 'stop', 'stop, lists', 'tokenBytes, ms'],
+  tokenizers.map(({ name }) => {
+    const job = { name, kind: 'streams', corpus: corpus.file }
+    const perSecond = (field) => cell(thousands(read(job, field)))
+    return [name, perSecond('decoded'), perSecond('stopped'), perSecond('lists'), cell(read(job, 'tokenBytes'), 1)]
+  }),
 )}`
 }
 

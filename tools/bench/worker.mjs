@@ -16,6 +16,18 @@ const MIN_DOCUMENT_BYTES = 6500 // of one text of a batch
 const LOOP_BATCH_BYTES = 6_500_000 // of the batch in the measurement of the event loop
 const OPTIONS = /** @type {const} */ ({ addSpecialTokens: false, specialTokens: 'text' })
 
+/** Stops that no text contains; texts have the first characters of most. */
+const STOPS = [
+  '\n\nUser:',
+  '\n\nAssistant:',
+  '</answer>',
+  '</s>',
+  '<|im_end|>',
+  '<|eot_id|>',
+  '[/INST]',
+  '###',
+].flatMap((stop) => [`${stop}\u0001`, `${stop}\u0002`])
+
 const job = JSON.parse(process.argv[2])
 const started = performance.now()
 const tokenizer = await (job.tokenizer.file === undefined
@@ -23,7 +35,7 @@ const tokenizer = await (job.tokenizer.file === undefined
   : Tokenizer.fromFile(job.tokenizer.file))
 const loaded = performance.now() - started
 
-const kinds = { load, batch, decode, single, loop }
+const kinds = { load, streams, batch, decode, single, loop }
 console.log(JSON.stringify(await kinds[job.kind]()))
 
 /** Milliseconds to load, and of the first short text. */
@@ -31,6 +43,26 @@ function load() {
   const start = performance.now()
   tokenizer.encode('A short text.', OPTIONS)
   return { load: loaded, first: performance.now() - start }
+}
+
+/**
+ * Ids per second of processor time of streams that decode, and that stop at 16 strings, given one
+ * by one or in lists of 1,000; and the milliseconds of the bytes of all tokens.
+ */
+function streams() {
+  const { ids } = tokenizer.encode(text().slice(0, 2_000_000), OPTIONS)
+  const lists = Array.from({ length: Math.ceil(ids.length / 1000) }, (_, at) => ids.slice(1000 * at, 1000 * at + 1000))
+  const perCpuSecond = (stream, parts) => {
+    for (const part of parts.slice(0, parts.length / 2)) stream.push(part)
+    const timed = parts.slice(parts.length / 2)
+    return ids.length / 2 / cpuSeconds(() => timed.forEach((part) => stream.push(part)))
+  }
+  return {
+    decoded: perCpuSecond(tokenizer.decodeStream(), ids),
+    stopped: perCpuSecond(tokenizer.stopStream({ stop: STOPS }), ids),
+    lists: perCpuSecond(tokenizer.stopStream({ stop: STOPS }), lists),
+    tokenBytes: 1e3 * cpuSeconds(() => tokenizer.tokenBytes()),
+  }
 }
 
 /**
@@ -115,6 +147,13 @@ async function timedRun(mib, call) {
   const { user, system } = process.cpuUsage(used)
   result.dispose?.()
   return { perCpuSecond: mib / ((user + system) / 1e6), perSecond: mib / wall }
+}
+
+function cpuSeconds(call) {
+  const used = process.cpuUsage()
+  call()
+  const { user, system } = process.cpuUsage(used)
+  return (user + system) / 1e6
 }
 
 function timesASecond(call) {

@@ -8,6 +8,7 @@ const DEFAULT_NAMES = ['o200k_base', 'cl100k_base']
 const answers = answersOf({
   names: [...new Set([...DEFAULT_NAMES, ...encodings()])],
   load: (name) => Tokenizer.fromEncoding(name),
+  openFile: (bytes) => Tokenizer.fromBuffer(bytes),
 })
 
 export async function ask(method, what, body, signal) {

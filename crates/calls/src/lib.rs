@@ -11,3 +11,4 @@ pub mod facts;
 pub mod options;
 pub mod part;
 pub mod split;
+pub mod stop;

@@ -27,7 +27,7 @@ pub(crate) struct Automaton {
 }
 
 /// A state of an automaton.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State(u32);
 
 impl State {
@@ -85,6 +85,12 @@ impl Automaton {
                 None => slot = self.fail[slot as usize],
             }
         }
+    }
+
+    /// The length of a state's text in bytes: the longest suffix of the text so far that a token
+    /// starts with.
+    pub(crate) fn depth(&self, state: State) -> usize {
+        if state.0 == NO_SLOT { 0 } else { self.depth[state.0 as usize] as usize }
     }
 
     /// The tokens that are suffixes of a state's text, longest first: id and length in bytes.
@@ -160,6 +166,8 @@ mod tests {
             let mut state = State::START;
             for (at, &byte) in text.as_bytes().iter().enumerate() {
                 state = automaton.step(&trie, state, byte);
+                let longest = (0..=at + 1).find(|&from| trie.descend(&text.as_bytes()[from..=at]).is_some());
+                prop_assert_eq!(automaton.depth(state), at + 1 - longest.expect("all start with nothing"));
                 let ends = |(id, token): (usize, &String)| {
                     text.as_bytes()[..=at].ends_with(token.as_bytes()).then_some((id as u32, token.len()))
                 };

@@ -47,7 +47,7 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
     /// [`Tokenizer::decode`]), none of the ids are consumed. After any other error the stream is
     /// reset.
     pub fn push(&mut self, ids: &[u32]) -> Result<String, DecodeError> {
-        self.tokenizer.pipeline.check_ids(ids, self.count)?;
+        self.check(ids)?;
         self.state.budget.add_ids(ids.len());
         let text = self.decode(ids, false);
         match text {
@@ -78,13 +78,56 @@ impl<T: Deref<Target = Tokenizer>> DecodeStream<T> {
         text
     }
 
+    /// Fails at the first unknown id, if that is an error.
+    pub(crate) fn check(&self, ids: &[u32]) -> Result<(), DecodeError> {
+        self.tokenizer.pipeline.check_ids(ids, self.count)
+    }
+
+    /// Appends the text of [`Self::fixed_text`], if there is one, and counts the id.
+    pub(crate) fn push_fixed(&mut self, id: u32, text: &mut Vec<u8>) -> bool {
+        let before = text.len();
+        let is_joined = self.tokenizer.pipeline.append_joined(id, self.options, text).is_some();
+        let is_fixed = is_joined && std::str::from_utf8(&text[before..]).is_ok();
+        if is_fixed {
+            self.skip(1);
+        } else {
+            text.truncate(before);
+        }
+        is_fixed
+    }
+
+    /// Whether there is text of the ids so far that is not certain yet.
+    pub(crate) fn holds_text(&self) -> bool {
+        self.state.holds_text()
+    }
+
+    /// Whether the text of a token is only certain after the next one, or the end.
+    pub(crate) fn delays_tokens(&self) -> bool {
+        self.tokenizer.pipeline.decoder.delays_tokens()
+    }
+
+    /// The bytes that an id adds after another one, if they do not change those before them.
+    pub(crate) fn own_bytes(&self, before: u32, id: u32) -> Option<Vec<u8>> {
+        if let Some(bytes) = self.tokenizer.pipeline.joined_token(id, self.options) {
+            return Some(bytes);
+        }
+        let bytes = |ids: &[u32]| self.tokenizer.decode_bytes(ids, &self.options).ok();
+        bytes(&[before, id])?.strip_prefix(&bytes(&[before])?[..]).map(<[u8]>::to_vec)
+    }
+
+    /// The text of an id alone; empty for an unknown one.
+    pub(crate) fn decoded(&self, id: u32) -> String {
+        self.tokenizer.decode(&[id], &self.options).unwrap_or_default()
+    }
+
     fn decode(&mut self, ids: &[u32], is_last: bool) -> Result<String, DecodeError> {
         let pipeline = &self.tokenizer.pipeline;
         let tokens = pipeline.decoded_tokens(ids, self.options);
         catch(|| Ok(from_utf8_lossy(pipeline.decoder.decode(&mut self.state, tokens, is_last)?)))
     }
 
-    fn start_over(&mut self) {
+    /// Forgets all ids.
+    pub(crate) fn start_over(&mut self) {
         (self.state, self.count) = (new_state(&self.tokenizer), 0);
     }
 }

@@ -144,8 +144,13 @@ impl Pipeline {
     /// The text of an id, if the decoder joins such texts. `None` also if the id is an error.
     pub(crate) fn joined_token(&self, id: u32, options: DecodeOptions) -> Option<Vec<u8>> {
         let mut text = Vec::new();
-        self.decoder.joins_mapped_tokens().then(|| self.append_token(id, options, &mut text))??;
+        self.append_joined(id, options, &mut text)?;
         Some(text)
+    }
+
+    /// Appends what [`Self::joined_token`] returns.
+    pub(crate) fn append_joined(&self, id: u32, options: DecodeOptions, text: &mut Vec<u8>) -> Option<()> {
+        if self.decoder.joins_mapped_tokens() { self.append_token(id, options, text) } else { None }
     }
 
     /// Appends the text of an id, for a decoder that joins such texts. `None` if it is an error.

@@ -17,10 +17,11 @@ use tokenlane_calls::facts::Facts;
 use tokenlane_calls::options::{self, COLUMNS};
 use tokenlane_calls::part::{self, TextPartRequest};
 use tokenlane_calls::split::{self, SplitRequest};
+use tokenlane_calls::stop::{StopRequest, Stopper};
 use tokenlane_core::batch::{self, BatchError, RunOptions};
 use tokenlane_core::memory::OutOfMemory;
 use tokenlane_core::split::Start;
-use tokenlane_core::{Columns, DecodeStream, Tokenizer};
+use tokenlane_core::{Columns, DecodeStream, TokenBytes, Tokenizer};
 
 use crate::inputs::{Rows, text};
 use crate::instance::{self, Batch, Instance, Value, call, read};
@@ -208,7 +209,7 @@ pub extern "C" fn encode_into(tokenizer: u32, kind: u32, length: u32, capacity: 
         let is_end = !options::is_part(flags);
         let found = tokenizers.get(tokenizer)?.encode_first(text, capacity as usize, &options, is_end, ids)?;
         let Some(found) = found else { return Ok(0) };
-        *numbers = [ids.as_ptr().addr() as u32, found.read as u32, found.written as u32, 0];
+        *numbers = [ids.as_ptr().addr() as u32, found.read as u32, found.written as u32, 0, 0, 0];
         Ok(1)
     })
 }
@@ -227,7 +228,7 @@ pub extern "C" fn truncate(tokenizer: u32, kind: u32, length: u32, limit: u32, f
             Start::SpecialTokens => 1,
             Start::DependsOnMore => 2,
             Start::Found { length, tokens } => {
-                instance.numbers = [length as u32, tokens as u32, 0, 0];
+                instance.numbers = [length as u32, tokens as u32, 0, 0, 0, 0];
                 0
             }
         })
@@ -296,6 +297,18 @@ pub extern "C" fn id_to_token(tokenizer: u32, id: u32) -> i32 {
     call(|instance, _| {
         let token = instance.tokenizers.get(tokenizer)?.id_to_token(id);
         Ok(give_if(instance, token.map(String::into_bytes)))
+    })
+}
+
+/// Returns 1 if the ids of tokens are close to each other. The values of the result are then the
+/// offsets and the bytes of all tokens, and whether each is added.
+#[unsafe(no_mangle)]
+pub extern "C" fn token_bytes(tokenizer: u32) -> i32 {
+    call(|instance, _| {
+        let all = instance.tokenizers.get(tokenizer)?.token_bytes()?;
+        let Some(TokenBytes { bytes, offsets, added }) = all else { return Ok(0) };
+        instance.give_all([Value::Words(offsets), Value::Bytes(bytes), Value::Bytes(added)].map(Some));
+        Ok(1)
     })
 }
 
@@ -417,6 +430,53 @@ pub extern "C" fn stream_end(stream: u32) -> i32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn free_stream(stream: u32) {
     drop(read(|instance| instance.streams.take(stream)));
+}
+
+/// Creates a stream that stops; `request` is the length of its options, as JSON. Returns it.
+#[unsafe(no_mangle)]
+pub extern "C" fn stop_stream(tokenizer: u32, request: u32) -> i32 {
+    call(|instance, input| {
+        let tokenizer = of_tokenizer(instance, tokenizer)?;
+        let request: StopRequest = input.json(0, request as usize)?;
+        Ok(instance.stoppers.add(Stopper::new(&tokenizer, request)?))
+    })
+}
+
+/// Adds ids to a stream that stops, after `count` others. The text that they release is the result,
+/// with its numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn stop_push(stream: u32, ids: u32, count: u32) -> i32 {
+    call(|instance, input| {
+        let ids = input.words(0, ids as usize)?;
+        let (text, numbers) = instance.stoppers.get(stream)?.push(ids, count)?;
+        instance.numbers = numbers;
+        Ok(give_bytes(instance, text.into_bytes()))
+    })
+}
+
+/// Resets a stream that stops. The rest of its text is the result, with its numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn stop_end(stream: u32) -> i32 {
+    call(|instance, _| {
+        let (text, numbers) = instance.stoppers.get(stream)?.end()?;
+        instance.numbers = numbers;
+        Ok(give_bytes(instance, text.into_bytes()))
+    })
+}
+
+/// Makes the text that the end of a stream cut the result.
+#[unsafe(no_mangle)]
+pub extern "C" fn stop_cut(stream: u32) -> i32 {
+    call(|instance, _| {
+        let cut = instance.stoppers.get(stream)?.take_cut();
+        Ok(give_bytes(instance, cut.into_bytes()))
+    })
+}
+
+/// Frees a stream that stops.
+#[unsafe(no_mangle)]
+pub extern "C" fn free_stop_stream(stream: u32) {
+    drop(read(|instance| instance.stoppers.take(stream)));
 }
 
 /// Creates a batch without rows. Returns it.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use tokenlane_calls::columns::Column;
 use tokenlane_calls::error::{Class, Failure, shortened};
+use tokenlane_calls::stop::Stopper;
 use tokenlane_core::batch::PendingBatch;
 use tokenlane_core::memory::{OutOfMemory, Slab};
 use tokenlane_core::{DecodeStream, EncodeOptions, Tokenizer};
@@ -117,6 +118,8 @@ pub struct Instance {
     pub tokenizers: Registry<Arc<Tokenizer>>,
     /// The streams that decode.
     pub streams: Registry<DecodeStream<Arc<Tokenizer>>>,
+    /// The streams that stop.
+    pub stoppers: Registry<Stopper>,
     /// The batches whose rows are being encoded.
     pub batches: Registry<Batch>,
     /// Texts, ids and options of the next call. Of words, so that ids are aligned.
@@ -124,7 +127,7 @@ pub struct Instance {
     /// The ids of the last call that encoded one text.
     pub ids: Vec<u32>,
     /// Numbers of the last result.
-    pub numbers: [u32; 4],
+    pub numbers: [u32; 6],
     values: Vec<Value>,
     described: Vec<u32>,
 }

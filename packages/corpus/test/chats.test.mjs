@@ -443,9 +443,9 @@ const BAD = [
   ['{"messages":[]}', 'FIELD', /has no messages/],
   ['{"messages":[1]}', 'FIELD', /message 0 .* not an object/],
   [
-    '{"messages":[{"from":"human","value":"x"}]}',
+    '{"messages":[{"speaker":"human","value":"x"}]}',
     'FIELD',
-    /message 0 .* must have a role, but it has only from, value/,
+    /message 0 .* must have a role, but it has only speaker, value/,
   ],
   [JSON.stringify({ messages: [user], tools: {} }), 'FIELD', /the field 'tools' must be an array of tools/],
   [JSON.stringify({ messages: [user], tools: [1] }), 'ARGUMENT_TYPE', /tools\[0\]/],

@@ -6,11 +6,10 @@ import fs from 'node:fs'
 import { test } from 'node:test'
 
 import { Template } from '@tokenlane/jinja'
+import { UNSUPPORTED } from '../../../__test__/support/refused.mjs'
 
 const DATA = new URL('../../../__test__/testdata/chat/', import.meta.url)
 const read = (name) => JSON.parse(fs.readFileSync(new URL(name, DATA), 'utf8'))
-/** Refused by name: filters that no chat template uses, and differences of sets. */
-const UNSUPPORTED = /striptags|pprint|\) - .*(keys|items)\(\)|(keys|items)\(\)\) - /
 const REFUSED = /^ERR_TOKENLANE_CHAT_(REFUSED|TEMPLATE|LIMIT)$/
 
 for (const name of ['templates.json', 'random-templates.json']) {

@@ -9,7 +9,7 @@ const MODES = ['chat', 'ids']
 /**
  * @typedef {object} View
  * @property {string} [text] is left out if the link would be too long
- * @property {string[]} [tokenizers]
+ * @property {string[]} [tokenizers] of the panes; '' for one that the link leaves out
  * @property {boolean} [ids] whether the ids of all tokens are shown
  * @property {string} [mode] what is entered, unless it is a text: `chat`, whose text is JSON, `ids`
  * @property {string} [price] of a million tokens

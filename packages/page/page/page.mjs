@@ -5,15 +5,16 @@ import { ask } from './api.mjs'
 import { Chat, SAMPLE_CHAT } from './chat.mjs'
 import { Chart } from './chart.mjs'
 import { copyButton } from './clipboard.mjs'
-import { numbersOf, wordsOf } from './ids.mjs'
+import { numbersOf } from './ids.mjs'
 import { Input } from './input.mjs'
 import { showLanguages } from './languages.mjs'
 import { fragmentOf, viewOf } from './link.mjs'
+import { openers } from './open.mjs'
 import { Pane } from './pane.mjs'
 import { costOf } from './price.mjs'
 import { SAMPLES } from './samples.mjs'
 import { theme } from './theme.mjs'
-import { number, plural } from './visible.mjs'
+import { number } from './visible.mjs'
 
 /**
  * The pause in typing, in milliseconds, after which the text is sent. Long texts are sent less
@@ -26,6 +27,10 @@ const TITLES = { text: 'Text', chat: 'Chat', ids: 'Ids' }
 /** Maximum length of a text, in UTF-16 units. */
 const MAX_TEXT = 4 << 20
 
+/** Number of words that a note lists, and the part of each that it shows, in UTF-16 units. */
+const MAX_LISTED = 5
+const MAX_LISTED_LENGTH = 20
+
 /** Ids of o200k_base. */
 const SAMPLE_IDS = '[13225, 11, 2375, 0]'
 
@@ -35,7 +40,7 @@ const back = /** @type {HTMLButtonElement} */ (pager.querySelector('.back'))
 const next = /** @type {HTMLButtonElement} */ (pager.querySelector('.next'))
 
 theme(document.getElementById('theme'))
-const { names, shown, text: first, local } = await ask('GET', 'tokenizers')
+const { names, shown, text: first, local, opens } = await ask('GET', 'tokenizers')
 const initial = viewOf(location.hash)
 const panes = shown.map((name, index) => new Pane(index, names, chosen(initial, index) ?? name, changed, idsOf))
 panes.forEach(
@@ -77,6 +82,7 @@ window.addEventListener('hashchange', () => {
   open(view)
   languages()
 })
+openers(opens, openTokenizer, panes.length)
 open(initial)
 await languages()
 
@@ -100,6 +106,17 @@ function open({ text, ids = false, at: position = 0, mode: wanted = 'text', pric
   }
   input.set(text ?? kept[mode])
   if (text !== undefined && position > 0 && position < text.length) move(position)
+}
+
+/** Opens a tokenizer in a pane, offers it in all, and returns its name. */
+async function openTokenizer(source, pane) {
+  const { name } = await ask('POST', 'open', source)
+  if (!names.includes(name)) names.push(name)
+  if ('bytes' in source && !local.includes(name)) local.push(name)
+  panes.forEach((one) => one.offer(names))
+  panes[pane].tokenizer = name
+  changed()
+  return name
 }
 
 /** The messages of a link. */
@@ -143,10 +160,14 @@ function choose(wanted) {
   else input.set(kept[mode])
 }
 
-/** What is sent. */
+/**
+ * What is sent; `others` are the words beside ids, which are not.
+ *
+ * @returns {{ mode?: string, text?: string, messages?: any[], ids?: number[], others?: string[] }}
+ */
 function question() {
   if (mode === 'chat') return { mode, messages: chat.messages }
-  if (mode === 'ids') return { mode, ids: numbersOf(input.text) }
+  if (mode === 'ids') return { mode, ...numbersOf(input.text) }
   return { text: input.text }
 }
 
@@ -156,21 +177,27 @@ function setIds(isOn) {
 }
 
 async function linkOfView() {
+  const chosen = panes.map(({ tokenizer }) => tokenizer)
+  const isLocal = (name) => local.includes(name)
   const { fragment, hasText } = fragmentOf({
     text: mode === 'chat' ? JSON.stringify(chat.messages) : input.text,
     mode,
     price: price.value,
-    // Nobody else has the files of this machine.
-    tokenizers: panes.map(({ tokenizer }) => (local.includes(tokenizer) ? '' : tokenizer)),
+    tokenizers: chosen.map((name) => (isLocal(name) ? '' : name)),
     ids: showIds.getAttribute('aria-pressed') === 'true',
     at,
   })
-  const done = hasText ? 'Link copied' : 'Link copied without the text, which is too long for a link'
+  const without = [
+    ...(hasText ? [] : ['the text, which is too long for a link']),
+    ...(chosen.some(isLocal) ? ['the names of files'] : []),
+  ]
+  const done = without.length === 0 ? 'Link copied' : `Link copied without ${without.join(', and without ')}`
   return { text: location.href.replace(/#.*$/s, '') + fragment, done }
 }
 
 async function idsOf(tokenizer) {
-  return ask('POST', 'ids', { tokenizer, ...question() })
+  const { others: _, ...asked } = question()
+  return ask('POST', 'ids', { tokenizer, ...asked })
 }
 
 /** Counts the text again and draws the result. Aborts the previous request. */
@@ -181,57 +208,60 @@ async function update() {
   const { text } = input
   if (mode !== 'chat' && text.length > MAX_TEXT)
     return refuse(
-      `${number(text.length)} characters are more than this page accepts.${input.note}`,
       `This page accepts texts of up to ${number(MAX_TEXT)} characters. The command line has no such limit: tokenlane count FILE`,
+      `${number(text.length)} characters are more than this page accepts.${input.note}`,
     )
-  const asked = question()
-  if (mode === 'ids' && asked.ids.length === 0 && text.trim() !== '') return refuse('There are no ids in this text.')
+  const { others = [], ...asked } = question()
+  if (others.length > 0 && asked.ids.length === 0)
+    return refuse(`There are no ids here. Ids are whole numbers, such as ${SAMPLE_IDS}.`)
   panes.forEach((pane) => pane.wait())
   const answers = await Promise.all(
     panes.map((pane) =>
       ask('POST', 'tokens', { tokenizer: pane.tokenizer, ...asked, at }, signal).then(
-        (answer) =>
-          answer.refused === undefined ? answer : Object.assign(new Error(answer.refused), { count: answer.count }),
-        (error) => error,
+        (answer) => answer,
+        (error) => ({ refused: error.message }),
       ),
     ),
   )
   if (signal.aborted) return
-  answers.forEach((answer, index) =>
-    answer instanceof Error
-      ? panes[index].fail(answer.message, /** @type {any} */ (answer).count)
-      : panes[index].show(answer.text ?? text, answer, {
-          cost: costOf(price.value, answer.count),
-          roles: asked.messages?.map(({ role }) => role),
-        }),
-  )
-  const good = answers.filter((answer) => !(answer instanceof Error))
-  if (good.length === 0) {
-    about.textContent = ''
-    pager.hidden = true
-    chart.clear()
-    return
-  }
+  const isDrawn = ({ refused }) => refused === undefined
+  answers.forEach((answer, index) => {
+    const cost = answer.count === undefined ? undefined : costOf(price.value, answer.count)
+    if (!isDrawn(answer)) panes[index].fail(answer.refused, { count: answer.count, cost })
+    else panes[index].show(answer.text ?? text, answer, { cost, roles: asked.messages?.map(({ role }) => role) })
+  })
+  const good = answers.filter(isDrawn)
+  if (good.length === 0) return nothingDrawn()
   chart.show(
-    panes.filter((_, index) => !(answers[index] instanceof Error)).map(({ tokenizer }) => tokenizer),
+    panes.filter((_, index) => isDrawn(answers[index])).map(({ tokenizer }) => tokenizer),
     good.map(({ lines }) => lines),
   )
   describe(good[0].text ?? text, good[0])
+  if (others.length > 0) about.textContent += ` Left out, because they are no numbers: ${listOf(others)}`
 }
 
-/** Shows why nothing is drawn. */
-function refuse(note, message = note) {
-  for (const pane of panes) pane.fail(message)
+/** Shows a message in place of all tokens, and a note below the text. */
+function refuse(message, note) {
+  panes.forEach((pane) => pane.fail(message))
+  nothingDrawn(note)
+}
+
+function nothingDrawn(note = '') {
   about.textContent = note
   pager.hidden = true
   chart.clear()
 }
 
+/** The first words of a list, each cut to `MAX_LISTED_LENGTH`. */
+function listOf(words) {
+  const shown = words.slice(0, MAX_LISTED).map((word) => word.slice(0, MAX_LISTED_LENGTH))
+  const more = words.length - shown.length
+  return shown.join(', ') + (more > 0 ? ` and ${number(more)} more` : '')
+}
+
 function describe(text, { characters, bytes, start, end: to, step: size }) {
   ;[at, end, step] = [start, to, size]
-  const words = mode === 'ids' ? wordsOf(input.text) : []
-  const others = words.length === 0 ? '' : ` ${plural(words.length, 'word')} left out: ${words.slice(0, 3).join(', ')}.`
-  about.textContent = `${number(characters)} characters, ${number(bytes)} bytes of UTF-8.${others}${mode === 'chat' ? '' : input.note}`
+  about.textContent = `${number(characters)} characters, ${number(bytes)} bytes of UTF-8.${mode === 'chat' ? '' : input.note}`
   const isPart = start > 0 || to < text.length
   pager.hidden = !isPart
   if (!isPart) return

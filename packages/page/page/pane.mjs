@@ -39,8 +39,7 @@ export class Pane {
     this.#element = content.firstElementChild.cloneNode(true)
     this.#id = `pane${index}`
     this.#select.id = this.#id
-    const labels = labelsOf(names, MAX_LABEL)
-    this.#select.append(...names.map((one, place) => new Option(labels[place], one)))
+    this.offer(names)
     this.#select.value = name
     this.#select.addEventListener('change', onChange)
     this.#list = listbox(this.#box, { onShow: (option) => this.#activate(option) })
@@ -62,6 +61,14 @@ export class Pane {
     this.#select.value = name
   }
 
+  /** Lists the tokenizers that can be chosen; the selected one stays. */
+  offer(names) {
+    const { tokenizer } = this
+    const labels = labelsOf(names, MAX_LABEL)
+    this.#select.replaceChildren(...names.map((one, place) => new Option(labels[place], one)))
+    if (tokenizer !== '') this.#select.value = tokenizer
+  }
+
   get #select() {
     return this.#element.querySelector('select')
   }
@@ -78,6 +85,13 @@ export class Pane {
     this.#box.setAttribute('aria-label', `Tokens of ${this.tokenizer}`)
   }
 
+  /** Only a list of tokens is one for assistive technology, and a stop of the Tab key. */
+  #becomes(role) {
+    this.#element.removeAttribute('aria-busy')
+    this.#box.setAttribute('role', role)
+    this.#box.tabIndex = role === 'listbox' ? 0 : -1
+  }
+
   wait() {
     this.#element.setAttribute('aria-busy', 'true')
   }
@@ -92,7 +106,7 @@ export class Pane {
   show(text, { count, characters, bytes, tokens }, { cost, roles = [] } = {}) {
     this.#roles = roles
     this.#name()
-    this.#element.removeAttribute('aria-busy')
+    this.#becomes('listbox')
     this.#element.classList.remove('failed')
     this.#text = text
     this.#tokens = tokens
@@ -105,19 +119,19 @@ export class Pane {
   }
 
   /**
-   * Shows why there are no tokens.
+   * Shows a message in place of the tokens.
    *
    * @param {string} message
-   * @param {number} [count] of tokens, if that is known all the same
+   * @param {{ count?: number, cost?: string }} [known] the count, if it is known without the tokens
    */
-  fail(message, count) {
+  fail(message, { count, cost = '' } = {}) {
     this.#name()
-    this.#element.removeAttribute('aria-busy')
-    this.#element.classList.add('failed')
+    this.#becomes('status')
+    this.#element.classList.toggle('failed', count === undefined)
     this.#tokens = []
     const [total, about] = this.#element.querySelectorAll('.counts > *')
     total.textContent = count === undefined ? '–' : plural(count, 'token')
-    about.textContent = ''
+    about.textContent = cost
     this.#box.replaceChildren(message)
     this.#list.renew()
   }

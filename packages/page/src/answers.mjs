@@ -11,6 +11,10 @@ const MAX_BARS = 120
 /** Maximum number of messages of a chat, and of ids to decode. */
 const MAX_MESSAGES = 1000
 const MAX_IDS = 200_000
+/** Maximum number of tokenizers that users open; all stay in memory. */
+const MAX_OPENED = 20
+/** Maximum length of the name of an opened tokenizer, in UTF-16 units. */
+const MAX_NAME = 200
 
 /** The message of an error, and the status of the response. */
 export class Refusal extends Error {
@@ -24,13 +28,17 @@ export class Refusal extends Error {
  * The answers by method and name.
  *
  * @param {object} choice
- * @param {string[]} choice.names of the tokenizers that the page offers; the first two are selected
+ * @param {readonly string[]} choice.names of the tokenizers that the page offers; the first two are
+ *   selected
  * @param {(name: string) => Promise<import('tokenlane').Tokenizer>} choice.load
  * @param {string} [choice.text] the initial text of the page
- * @param {string[]} [choice.local] the names of files, which links leave out
+ * @param {readonly string[]} [choice.local] the names that links leave out
+ * @param {(bytes: Uint8Array) => Promise<import('tokenlane').Tokenizer>} [choice.openFile]
+ * @param {(name: string) => Promise<import('tokenlane').Tokenizer>} [choice.openRepository]
  * @returns {Record<string, (body?: any) => any>}
  */
-export function answersOf({ names, load, text, local = [] }) {
+export function answersOf({ names: given, load, text, local: paths = [], openFile, openRepository }) {
+  const [names, local] = [[...given], [...paths]]
   const loaded = new Map()
   const tokenizerOf = (name) => {
     if (!names.includes(name)) throw new Refusal(404, 'there is no such tokenizer')
@@ -42,12 +50,50 @@ export function answersOf({ names, load, text, local = [] }) {
     }
     return loaded.get(name)
   }
+
+  /** Opens a tokenizer that the user chose, and returns its name. */
+  async function open({ repository, name, bytes }) {
+    const isFile = bytes !== undefined
+    const [what, opener] = isFile ? [name, openFile] : [repository, openRepository]
+    if (typeof what !== 'string' || what === '' || what.length > MAX_NAME || (isFile && !(bytes instanceof Uint8Array)))
+      throw new Refusal(400, 'name a file or a repository to open')
+    if (opener === undefined) throw new Refusal(404, 'this page opens no such tokenizers')
+    if (!isFile && names.includes(what) && !local.includes(what)) return { name: what }
+    if (names.length - given.length >= MAX_OPENED)
+      throw new Refusal(400, `${MAX_OPENED} tokenizers are open: start the page again for others`)
+    let tokenizer
+    try {
+      tokenizer = await opener(isFile ? bytes : what)
+    } catch (failure) {
+      throw failure.status === undefined ? new Refusal(422, failure.message) : failure
+    }
+    const unique = uniqueOf(what, names)
+    loaded.set(unique, tokenizer)
+    names.push(unique)
+    if (isFile) local.push(unique)
+    return { name: unique }
+  }
+
   return {
-    'GET tokenizers': () => ({ names, shown: [names[0], names[1] ?? names[0]], text, local }),
+    'GET tokenizers': () => ({
+      names: [...names],
+      shown: [names[0], names[1] ?? names[0]],
+      text,
+      local: [...local],
+      opens: { file: openFile !== undefined, repository: openRepository !== undefined },
+    }),
+    'POST open': open,
     'POST tokens': async (body) => tokens(await tokenizerOf(body.tokenizer), body),
     'POST ids': async (body) => [...(await inputOf(await tokenizerOf(body.tokenizer), body)).encoding.ids],
     'POST languages': async (body) => costs(await tokenizerOf(body.tokenizer)),
   }
+}
+
+/** The name, or with a number behind it the first one that is free. */
+function uniqueOf(name, names) {
+  let unique = name
+  for (let number = 2; names.includes(unique); number++) unique = `${name} (${number})`
+  return unique
 }
 
 /**
@@ -139,13 +185,15 @@ async function tokens(tokenizer, body) {
   }
 }
 
-/** Why there are no tokens; for chats of OpenAI's models, with their number. */
+/** Why no tokens are drawn; for chats of OpenAI's models, with the number of their tokens. */
 function refusalOf(tokenizer, { mode, messages }, failure) {
   if (mode === 'chat' && failure.code === 'ERR_TOKENLANE_CHAT_TEMPLATE_MISSING') {
     try {
-      const count = tokenizer.countChat(messages)
-      const refused = `${count} tokens by OpenAI's rules. How its models write a chat is not public, so there is no text to draw: choose a tokenizer with a chat template.`
-      return { refused, count }
+      return {
+        count: tokenizer.countChat(messages),
+        refused:
+          "Counted by OpenAI's rules. How its models write a chat is not public, so there is no text to draw: choose a tokenizer with a chat template.",
+      }
     } catch {
       // Its own message says more.
     }

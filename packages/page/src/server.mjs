@@ -19,6 +19,8 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Maximum size of a request in bytes of JSON. The page limits the text too. */
 const MAX_BODY_BYTES = 20 << 20
+/** Maximum size of a tokenizer's file that is opened, in bytes. */
+const MAX_FILE_BYTES = 128 << 20
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -37,7 +39,7 @@ const HEADERS = {
  */
 export function pageServer(choice) {
   const files = pageFiles()
-  const answers = answersOf({ local: choice.names.filter((name) => fs.existsSync(name)), ...choice })
+  const answers = answersOf(choice)
   const server = http.createServer((request, response) => {
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
     answer(request, port, files, answers).then(
@@ -66,7 +68,7 @@ async function answer(request, port, files, answers) {
   if (!hosts.includes(port === 80 ? `${host}:80` : host))
     throw new Refusal(403, 'this server answers on this machine only')
   const { method } = request
-  const path = request.url.split('?')[0]
+  const [path, query] = request.url.split('?')
   const file = files.get(path)
   if (file !== undefined) {
     if (method !== 'GET' && method !== 'HEAD') throw new Refusal(405, `${method} is not allowed for files`)
@@ -76,31 +78,42 @@ async function answer(request, port, files, answers) {
   if (route === undefined || !path.startsWith('/api/')) throw new Refusal(404, 'there is no such path')
   if (origin !== undefined && origin !== `http://${host}`)
     throw new Refusal(403, 'only the page of this server may send this request')
-  const body = method === 'POST' ? await json(request) : undefined
+  const body = method === 'POST' ? await bodyOf(request, query) : undefined
   return { type: JSON_TYPE, body: JSON.stringify(await route(body)) }
 }
 
 /**
- * Returns the body of a request. A page of another origin cannot send this content type without a
- * CORS preflight, which the server does not allow.
+ * Returns the body of a request: JSON, or a file with the name that the query has. A page of
+ * another origin cannot send these content types without a CORS preflight, which the server does
+ * not allow.
  */
-async function json(request) {
-  if (!/^application\/json\b/.test(request.headers['content-type'] ?? ''))
-    throw new Refusal(415, 'the content type must be application/json')
-  const chunks = []
-  let bytes = 0
-  // Bytes beyond the limit are read and dropped, because a browser reads the response only after it
-  // has sent the whole request.
-  for await (const chunk of request) {
-    bytes += chunk.length
-    if (bytes <= MAX_BODY_BYTES) chunks.push(chunk)
+async function bodyOf(request, query) {
+  const type = request.headers['content-type'] ?? ''
+  if (/^application\/octet-stream\b/.test(type)) {
+    const bytes = await bytesOf(request, MAX_FILE_BYTES, 'the file is too large for this page')
+    return { name: new URLSearchParams(query).get('name'), bytes }
   }
-  if (bytes > MAX_BODY_BYTES) throw new Refusal(413, 'the text is too long for this page')
+  if (!/^application\/json\b/.test(type)) throw new Refusal(415, 'the content type must be application/json')
+  const bytes = await bytesOf(request, MAX_BODY_BYTES, 'the text is too long for this page')
   try {
-    const body = JSON.parse(Buffer.concat(chunks).toString())
+    const body = JSON.parse(bytes.toString())
     if (body !== null && typeof body === 'object') return body
   } catch {
     // Reported below.
   }
   throw new Refusal(400, 'the body must be a JSON object')
+}
+
+async function bytesOf(request, max, message) {
+  const chunks = []
+  let length = 0
+  // Bytes beyond the limit are read and dropped, because a browser reads the response only after it
+  // has sent the whole request.
+  for await (const chunk of request) {
+    length += chunk.length
+    if (length <= max) chunks.push(chunk)
+    else chunks.length = 0
+  }
+  if (length > max) throw new Refusal(413, message)
+  return Buffer.concat(chunks)
 }

@@ -280,7 +280,8 @@ async function tests() {
     child.kill()
     await ended
     await type(page, 'anyone?')
-    await box(page, 'o200k_base').getByText('The server does not respond').waitFor()
+    const message = page.getByRole('status', { name: 'Tokens of o200k_base' })
+    await message.getByText('The server does not respond').waitFor()
     await close()
   })
 }

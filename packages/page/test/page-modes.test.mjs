@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 
 import { Tokenizer } from '../../../index.mjs'
 import { costOf } from '../page/price.mjs'
-import { numbersOf, wordsOf } from '../page/ids.mjs'
+import { numbersOf } from '../page/ids.mjs'
 import { fragmentOf, viewOf } from '../page/link.mjs'
 import { answersOf } from '../src/answers.mjs'
 import { launch, openPage, whyNot } from '../../../__test__/support/chromium.mjs'
@@ -54,12 +54,14 @@ test('a chat: the text of the template, its tokens, and the message of each', as
 
 test('a chat without a template has the count of OpenAI, or the reason', async () => {
   const messages = chat('hello')
-  const { refused, count: counted } = await ask({ tokenizer: 'cl100k_base', mode: 'chat', messages })
-  assert.equal(counted, cl100k.countChat(messages))
-  assert.match(refused, new RegExp(`^${cl100k.countChat(messages)} tokens by OpenAI's rules`))
+  const { count, refused } = await ask({ tokenizer: 'cl100k_base', mode: 'chat', messages })
+  assert.equal(count, cl100k.countChat(messages))
+  assert.match(refused, /^Counted by OpenAI's rules/)
   for (const wrong of [undefined, 'a', Array(1001).fill(messages[0])])
     await assert.rejects(ask({ tokenizer: 'tiny', mode: 'chat', messages: wrong }), { status: 400 })
-  assert.match((await ask({ tokenizer: 'tiny', mode: 'chat', messages: [] })).refused, /at least one message/)
+  const none = await ask({ tokenizer: 'tiny', mode: 'chat', messages: [] })
+  assert.match(none.refused, /at least one message/)
+  assert.equal(none.count, undefined)
 })
 
 test('ids: their text and the place of each', async () => {
@@ -73,21 +75,23 @@ test('ids: their text and the place of each', async () => {
     await assert.rejects(ask({ tokenizer: 'tiny', mode: 'ids', ids: wrong }), { status: 400 })
 })
 
-test('words among ids are named', () => {
-  assert.deepEqual(wordsOf('7 hello [not'), ['hello', 'not'])
-  assert.deepEqual(wordsOf('[1, 2], x3'), [])
-  assert.deepEqual(wordsOf('[1, abc, 2]'), ['abc'])
-})
-
 test('ids are read as code and logs print them, and nothing is turned into an id', async () => {
-  assert.deepEqual(numbersOf('[1, 2,3]'), [1, 2, 3])
-  assert.deepEqual(numbersOf('{"attention": 1, "input_ids": [101, 102]}'), [101, 102])
-  assert.deepEqual(numbersOf("tensor([[5, 6]], device='cuda:0', dtype=torch.int64)"), [5, 6])
-  assert.deepEqual(numbersOf('ids 7 8\n9 x10 int64 ]['), [7, 8, 9])
+  assert.deepEqual(numbersOf('[1, 2,3]'), { ids: [1, 2, 3], others: [] })
+  assert.deepEqual(numbersOf('{"attention": 1, "input_ids": [101, 102]}'), { ids: [101, 102], others: [] })
+  const tensor = "tensor([[5, 6]], device='cuda:0', dtype=torch.int64)"
+  assert.deepEqual(numbersOf(tensor), { ids: [5, 6], others: [] })
+  assert.deepEqual(numbersOf(' \n'), { ids: [], others: [] })
   for (const text of ['5 -1', '5 1.5', '5 99999999999']) {
-    const answer = ask({ tokenizer: 'tiny', mode: 'ids', ids: numbersOf(text) })
+    const answer = ask({ tokenizer: 'tiny', mode: 'ids', ids: numbersOf(text).ids })
     await assert.rejects(answer, { status: 400, message: /^ids\[1\] is no id/ })
   }
+})
+
+test('what is no number among ids is named, and is no id', () => {
+  assert.deepEqual(numbersOf('ids 7 8\n9 x10 int64 ]['), { ids: [7, 8, 9], others: ['ids', 'x10', 'int64'] })
+  assert.deepEqual(numbersOf('[1, two, 3e, null]'), { ids: [1], others: ['two', '3e', 'null'] })
+  assert.deepEqual(numbersOf('hello'), { ids: [], others: ['hello'] })
+  assert.deepEqual(numbersOf('海 1️⃣ 2'), { ids: [2], others: ['海', '1️⃣'] })
 })
 
 test('a price has its currency, and a link has the mode and the price', () => {
@@ -121,7 +125,14 @@ async function inChromium() {
     const { page, wrong, close } = await open(url)
     await page.getByRole('button', { name: 'Chat', exact: true }).click()
     await page.locator('.pane').nth(1).filter({ hasText: "by OpenAI's rules" }).waitFor()
-    await has(page, 1, /^\d+ tokens$/)
+    const sample = [
+      { role: 'system', content: 'Answer in one sentence.' },
+      { role: 'user', content: 'Why is the sky blue? <|im_end|>' },
+      { role: 'assistant', content: 'Air scatters blue light more than red light.' },
+      { role: 'user', content: 'And the sunset?' },
+    ]
+    const o200k = Tokenizer.fromEncodingSync('o200k_base')
+    await has(page, 1, new RegExp(`^${o200k.countChat(/** @type {any} */ (sample))} tokens$`))
     const rows = page.locator('.message')
     while ((await rows.count()) > 1) await rows.first().getByRole('button').click()
     await rows.getByRole('textbox').fill('hello')
@@ -137,10 +148,12 @@ async function inChromium() {
     await page.getByRole('textbox', { name: 'Ids' }).fill('[11, 12]')
     await has(page, 0, /^2 tokens$/)
     assert.equal(await page.locator('.tokens').first().innerText(), 'hello·w')
+    await page.getByRole('textbox', { name: 'Ids' }).fill('11 twelve 12')
+    await page.getByText(/UTF-8\. Left out, because they are no numbers: twelve$/).waitFor()
+    await has(page, 0, /^2 tokens$/)
     await page.getByRole('textbox', { name: 'Ids' }).fill('hello')
-    await page.locator('#about-text').filter({ hasText: 'There are no ids in this text.' }).waitFor()
-    await page.getByRole('textbox', { name: 'Ids' }).fill('11 hello')
-    await page.locator('#about-text').filter({ hasText: '1 word left out: hello.' }).waitFor()
+    await page.locator('.tokens').first().filter({ hasText: 'There are no ids here' }).waitFor()
+    assert.equal(await page.locator('.bars [role=option]').count(), 0)
     await page.getByRole('textbox', { name: 'Ids' }).fill('[11, 12]')
     await has(page, 0, /^2 tokens$/)
     await page.evaluate(() => (location.hash = '#mode=chat'))

@@ -1,94 +1,199 @@
 'use strict'
 
 // Estimates the tokens of a request to Claude, whose tokenizer is not public: Anthropic's API has a
-// call that counts. The rule was fitted to the usage of recorded requests; test/requests.test.mjs
-// has some of them.
+// call that counts. A request is a sum of parts, whose constants are in prices/anthropic.json:
 //
-//   text       tokens of o200k_base times a factor, which newer models have a larger one of
-//   messages   four tokens each, and three for the request
-//   tools      a system prompt of Anthropic, and the JSON of each tool
+//   text       tokens of o200k_base, of which each is more than one of Claude's
+//   messages   a constant each, and one for the request
+//   tools      a system prompt of Anthropic, a longer one where a tool has to be called, and the
+//              declarations as JSON
 //   a call     and its result take tokens beside their texts
-//   images     a token for 750 pixels, by Anthropic's guide "Vision"
+//   thinking   a constant; the thoughts of the current turn, and with newer models all of them
+//   format     a system prompt, and the schema as JSON
+//   images     by their pixels, after Anthropic's guide "Vision"
 
 const {
   images: { imageOf, sizeOf },
   reading: { placeOf },
 } = require('tokenlane/internal/requests.js')
 
-const { jsonText } = require('./json-text.js')
+const PRICES = require('../prices/anthropic.json')
+const { jsonText, parsed } = require('./json-text.js')
 const { givenTokens } = require('./parts.js')
-
-const PER_REQUEST = 3
-const PER_MESSAGE = 4
-const PER_TOOLS = 315
-const PER_TOOL_TOKEN = 1.5
-const PER_CALL = 45
-const PER_RESULT = 25
-const THINKING = 29
-const PIXELS_PER_TOKEN = 750
-/** Longer sides are scaled to this. */
-const MAX_SIDE = 1568
-const TOKENS_OF_O200K = 1.1
-const TOKENS_OF_NEW_MODELS = 1.4
+const { Tally, familyOf, tokensOf } = require('./tally.js')
 
 /** Whether a name is one of a model of Anthropic, also at a gateway: `anthropic/claude-…`. */
 const isClaude = (model) => typeof model === 'string' && /(^|[/.])claude-/.test(model)
 
-/** Opus 4.7 and all models from the fifth generation on have a tokenizer with more tokens. */
-function factorOf(model) {
-  // Gateways write the version as `4.7`.
-  const [, major, minor = '0'] = /claude-[a-z]+-(\d)(?:[-.](\d)(?!\d))?/.exec(model) ?? []
-  return Number(major) >= 5 || (Number(major) === 4 && Number(minor) >= 7) ? TOKENS_OF_NEW_MODELS : TOKENS_OF_O200K
-}
+/** Gateways write the version as `4.7`. */
+const nameOf = (model) => model.slice(model.indexOf('claude-')).replaceAll('.', '-')
 
 /**
- * Counts messages and tools of chat completions as `{ tokens, estimated }`. `countOf` returns the
- * number of tokens of a text in o200k_base.
+ * Counts a body of chat completions, with the fields that only Anthropic's API has, as
+ * `{ tokens, tally }`. `countOf` returns the number of tokens of a text in o200k_base.
  *
- * @param {{ messages: any[], tools?: any[], thinking?: any, model: string }} request checked
+ * @param {any} body checked
+ * @param {any} given the caller's body, whose blocks say more if it is one of Anthropic's API
  * @param {{ imageSize?: Function, partTokens?: Function }} options
  * @param {(text: string) => number} countOf
  */
-function countClaude({ messages, tools, thinking, model }, { imageSize, partTokens }, countOf) {
-  const declared = tools ?? []
-  const factor = factorOf(model)
-  const estimated = declared.length > 0 ? ['messages', 'tools'] : ['messages']
-  let words = 0
-  let others = PER_REQUEST + (thinking?.type === 'enabled' ? THINKING : 0)
-  const said = messages.filter(({ role }) => role !== 'system').length
-  others += PER_MESSAGE * said
-  messages.forEach((message, i) => {
-    const location = placeOf(message, `messages[${i}]`)
-    if (message.role === 'tool') others += PER_RESULT
-    for (const call of message.tool_calls ?? []) {
-      const { name, arguments: input = call.custom?.input } = call.function ?? call.custom ?? call
-      words += countOf(name) + countOf(typeof input === 'string' ? input : jsonText(input ?? {}, location))
-      others += PER_CALL
-    }
-    const { content } = message
-    const parts = typeof content === 'string' ? [{ text: content }] : (content ?? [])
-    parts.forEach((part, j) => {
-      if (typeof part === 'string') words += countOf(part)
-      else if (typeof part.text === 'string') words += countOf(part.text)
-      else others += partOf(part, `${location}.content[${j}]`, { imageSize, partTokens }, estimated)
-    })
-  })
-  if (declared.length > 0) others += PER_TOOLS
-  declared.forEach((tool, i) => {
-    words += PER_TOOL_TOKEN * countOf(jsonText(tool.function ?? tool, `tools[${i}]`))
-  })
-  return { tokens: Math.ceil(factor * words + others), estimated }
+function countClaude(body, given, options, countOf) {
+  const request = new Request(nameOf(body.model), options, countOf)
+  request.add(body)
+  request.addDocuments(given)
+  return { tokens: Math.max(1, Math.round(request.tokens)), tally: request.tally }
 }
 
-function partOf(part, otherwise, { imageSize, partTokens }, estimated) {
-  const location = placeOf(part, otherwise)
-  const url = imageOf(part)?.url
-  if (typeof url === 'string') {
-    const size = sizeOf(url, imageSize, location, (what) => estimated.push(what))
-    const scale = Math.min(1, MAX_SIDE / Math.max(size.width, size.height))
-    return Math.ceil((size.width * scale * size.height * scale) / PIXELS_PER_TOKEN)
+class Request {
+  tally = new Tally()
+  #options
+  #countOf
+  /** Tokens that a rule gives, or the caller. */
+  #fixed = 0
+
+  constructor(name, options, countOf) {
+    this.#options = options
+    this.#countOf = countOf
+    this.tally.family = familyOf(PRICES, name)
   }
-  return givenTokens(part, location, partTokens)
+
+  get tokens() {
+    return this.#fixed + tokensOf(this.tally)
+  }
+
+  add(body) {
+    const { messages, tools, thinking } = body
+    this.tally.add('request')
+    this.tally.note('messages', 'text', 'the tokenizer is not public')
+    const turn = messages.findLastIndex(({ role }) => role === 'user')
+    messages.forEach((message, i) => this.#message(message, placeOf(message, `messages[${i}]`), i > turn))
+    if (tools?.length > 0) this.#tools(tools, body.tool_choice)
+    this.#format(body)
+    const kind = thinking?.type
+    if (kind === 'enabled' || kind === 'adaptive') this.tally.add(`thinking:${kind}`)
+  }
+
+  #message({ role, content, tool_calls: calls, reasoning_content: thought }, location, isOfTurn) {
+    this.tally.add(role === 'system' || role === 'developer' ? 'system' : role === 'tool' ? 'result' : 'message')
+    for (const call of calls ?? []) {
+      const { name, arguments: input = call.custom?.input } = call.function ?? call.custom ?? call
+      const text = typeof input === 'string' ? input : jsonText(input ?? {}, location)
+      this.tally.add('call')
+      this.tally.add('callField', Object.keys(fieldsOf(parsed(text))).length)
+      this.#text('callText', `${name} ${text}`)
+    }
+    if (typeof thought === 'string')
+      this.#text(isOfTurn || this.tally.family.keepsThoughts ? 'thought' : 'earlierThought', thought)
+    const parts = typeof content === 'string' ? [content] : (content ?? [])
+    parts.forEach((part, j) => {
+      const text = typeof part === 'string' ? part : part.text
+      if (typeof text === 'string') this.#text('text', text)
+      else this.#other(part, placeOf(part, `${location}.content[${j}]`))
+    })
+  }
+
+  #text(part, text) {
+    this.tally.add(part, this.#countOf(text))
+    // The longer the tokens of o200k_base, the more common its words are, which Claude has too.
+    if (part === 'text') this.tally.add('character', text.length)
+    for (const [script, characters] of beyondAscii(text)) {
+      if (characters === 0) continue
+      this.tally.add(`script:${script}`, characters)
+      this.tally.note('messages', `script:${script}`, `text in the script ${script}`)
+    }
+  }
+
+  #other(part, location) {
+    const { imageSize, partTokens } = this.#options
+    const url = imageOf(part)?.url
+    if (typeof url !== 'string') {
+      this.#fixed += givenTokens(part, location, partTokens)
+      this.tally.note(location, 'given', 'by partTokens')
+      return
+    }
+    const size = sizeOf(url, imageSize, location, (what) => this.tally.noteText(what, 'image'))
+    this.tally.add('image')
+    this.#fixed += imageTokens(size, this.tally.family.image)
+  }
+
+  #tools(tools, choice) {
+    this.tally.note('tools', 'tools', 'declarations of tools')
+    const kind = typeof choice === 'string' ? choice : choice?.type
+    this.tally.add(FORCED.includes(kind) ? 'toolsForced' : 'tools')
+    tools.forEach((tool, i) => {
+      const declared = tool.function ?? tool
+      const { name, description, parameters, input_schema: schema = parameters } = declared
+      if (schema === undefined) {
+        this.tally.note(`tools[${i}]`, 'hosted', 'a tool that Anthropic runs')
+        this.tally.add(`hosted:${String(tool.type).replace(/_\d{8}$/, '')}`)
+        return
+      }
+      this.tally.add('tool')
+      this.#text('toolText', `${name} ${description ?? ''}`)
+      this.#text('toolSchema', jsonText(schema, `tools[${i}]`))
+    })
+  }
+
+  /** Documents have a frame. With citations, each sentence of a document is a part of its own. */
+  addDocuments({ messages }) {
+    for (const { content } of messages ?? [])
+      for (const block of Array.isArray(content) ? content : []) {
+        if (block?.type !== 'document' && block?.type !== 'search_result') continue
+        this.tally.add('document')
+        if (block.citations?.enabled !== true) continue
+        const text = block.source?.data ?? ''
+        const sentences = typeof text === 'string' ? text.split(/[.!?]\s|\n/).length : 1
+        this.tally.add('citations')
+        this.tally.add('citedSentence', sentences)
+      }
+  }
+
+  #format({ response_format: format, output_config: config, output_format: older }) {
+    const schema = (config?.format ?? older)?.schema ?? format?.json_schema?.schema
+    if (schema === undefined || schema === null) return
+    this.tally.note('format', 'format', 'the format of the answer')
+    this.tally.add('format')
+    this.#text('formatSchema', jsonText(schema, 'format'))
+  }
+}
+
+const fieldsOf = (value) => (typeof value === 'object' && value !== null ? value : {})
+
+/** Choices by which the model has to call a tool: of Anthropic, and of chat completions. */
+const FORCED = ['any', 'tool', 'required', 'function']
+
+/** Scripts whose characters take another number of tokens than o200k_base has for them. */
+const SCRIPTS = Object.entries({
+  han: /\p{Script=Han}/gu,
+  kana: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu,
+  hangul: /\p{Script=Hangul}/gu,
+  cyrillic: /\p{Script=Cyrillic}/gu,
+  arabic: /\p{Script=Arabic}/gu,
+  hebrew: /\p{Script=Hebrew}/gu,
+  greek: /\p{Script=Greek}/gu,
+  devanagari: /\p{Script=Devanagari}/gu,
+  thai: /\p{Script=Thai}/gu,
+})
+
+/** The characters of a text by their scripts. */
+function beyondAscii(text) {
+  if (/^[\x00-\x7f]*$/.test(text)) return []
+  return SCRIPTS.map(([script, pattern]) => [script, text.match(pattern)?.length ?? 0])
+}
+
+/**
+ * Each patch of an image is a token. Images are scaled to a longest side, and to the largest size
+ * whose patches are not more than a number.
+ */
+function imageTokens({ width, height }, { side, patch, tokens }) {
+  const longest = Math.max(width, height)
+  const shortest = Math.min(width, height)
+  for (let across = Math.ceil(Math.min(longest, side) / patch); across > 1; across--) {
+    const scale = Math.min(1, (across * patch) / longest)
+    const patches = across * Math.ceil((shortest * scale) / patch - 1e-9)
+    if (patches <= tokens) return patches
+  }
+  return 1
 }
 
 module.exports = { countClaude, isClaude }

@@ -27,49 +27,18 @@ const { instructionsOf } = require('./adapters/openai.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { HEADING, declarations } = require('./openai-types.js')
 const { givenTokens } = require('./parts.js')
+const { Tally, familyOf, priceOf } = require('./tally.js')
 
-const PER_MESSAGE = 3
-const PER_NAME = 1
-/** A message of the role `function` takes less, because that role is no text. */
-const PER_FUNCTION_RESULT = 1
-/** Beside the name of the function that the model has to call; `function_call` is the old form. */
-const PER_CHOICE = { tool_choice: 7, function_call: 4 }
-const NO_CHOICE = 1
-/** An item of the Responses API that adds tools within a conversation. */
-const ADDED_TOOLS = 79
+const PRICES = require('../prices/openai.json')
+
 /** UTF-16 units of a system message with which the tokens of the tools after it are counted. */
 const TAIL = 200
-
-/**
- * The constants of families of models. `answer` starts each answer; `call` is a call beside name
- * and arguments, `parallel` several of one message, `line` the result of one of these; `turn` is
- * added to those that the model makes after the last message of the user; `tools` are added to the
- * declarations, and `format` to a schema.
- */
-const CHAT = {
-  cl100k_base: { answer: 3, call: 3, parallel: 18, line: 3, turn: 0, tools: -1, format: 13 },
-  o200k_base: { answer: 3, call: 6, parallel: 15, line: 2, turn: 0, tools: 0, format: 13 },
-  o: { answer: 2, call: 6, parallel: 15, line: 2, turn: 6, tools: 4, format: 10 },
-  'gpt-5': { answer: 2, call: 6, parallel: 15, line: 2, turn: 6, tools: 85, format: 10 },
-}
-/** The same of the Responses API; `stored` is added to calls that name a stored answer. */
-const RESPONSES = {
-  cl100k_base: { answer: 3, call: 8, turn: 0, stored: 3, tools: -4, format: 7 },
-  o200k_base: { answer: 3, call: 8, turn: 0, stored: 3, tools: -3, format: 7 },
-  o: { answer: 2, call: 8, turn: 6, stored: 3, tools: 0, format: 6 },
-  'gpt-5': { answer: 2, call: 8, turn: 6, stored: 3, tools: 3, format: 6 },
-  'gpt-5.': { answer: 2, call: 8, turn: 6, stored: 3, tools: 17, format: 6 },
-}
+/** Characters of encrypted reasoning that hold none of it. */
+const ENCRYPTION = 1000
 /** The models for which OpenAI verified its rule for messages. */
 const DOCUMENTED = /^(ft:)?(gpt-3\.5-turbo|gpt-4|gpt-4o|gpt-4o-mini)(-\d{4}|-\d{4}-\d\d-\d\d|:|$)/
 
-function constantsOf(constants, encoding, model = '') {
-  const name = model.replace(/^ft:/, '')
-  if (/^gpt-5\./.test(name)) return constants['gpt-5.'] ?? constants['gpt-5']
-  if (/^gpt-5/.test(name)) return constants['gpt-5']
-  return /^o\d/.test(name) ? constants.o : constants[encoding]
-}
-
+const UNDOCUMENTED = 'no rule is documented for the model'
 const TEXT_TYPES = ['text', 'input_text', 'output_text', 'summary_text', 'reasoning_text']
 /** Items of the Responses API. */
 const CALLS = ['function_call', 'custom_tool_call']
@@ -78,15 +47,14 @@ const NOT_SENT = ['annotations', 'id', 'status', 'phase', 'metadata', 'parsed']
 
 /** What is counted of one request. */
 class Estimate {
-  /** The places of what OpenAI does not document. */
-  estimated = []
+  /** The amounts of parts, and the places of what OpenAI does not document. */
+  tally = new Tally()
   #encoding
   #model
   #imageSize
   #partTokens
   #countOf
-  #chat
-  #responses
+  #family
 
   /**
    * `countOf` returns the number of tokens of a text. `isOther`: the request names a model that is
@@ -102,57 +70,61 @@ class Estimate {
     this.#imageSize = imageSize
     this.#partTokens = partTokens
     this.#countOf = countOf
-    this.#chat = constantsOf(CHAT, encoding, model)
-    this.#responses = constantsOf(RESPONSES, encoding, model)
-    if (isOther || (model !== undefined && !DOCUMENTED.test(model))) this.#note('model')
+    if (isOther || (model !== undefined && !DOCUMENTED.test(model))) this.#note('model', 'answer', UNDOCUMENTED)
+  }
+
+  /** The family of the model in an API. Without a model, that of its encoding. */
+  #begin(api) {
+    const name = this.#model?.replace(/^ft:/, '') ?? this.#encoding
+    this.#family = familyOf(PRICES[api], name)
+    this.tally.family = this.#family
+    this.tally.api = api
+  }
+
+  /** The tokens of a part, which are noted in the tally. */
+  #price(part, amount = 1) {
+    this.tally.add(part, amount)
+    return amount * priceOf(this.#family, part)
   }
 
   /** Chat completions. `request` has the messages, and further fields of the body. */
-  chat({ messages, tools, functions, tool_choice: choice, function_call: called, response_format: format }) {
-    const sum = this.messages(messages).reduce((a, b) => a + b, this.#chat.answer)
+  chat(body) {
+    const { messages, tools, functions, function_call: called, response_format: format } = body
+    this.#begin('chat')
+    const sum = this.#messages(messages).reduce((a, b) => a + b, this.#price('answer'))
     const old = (functions ?? []).map((one) => ({ type: 'function', function: one }))
     const declared = [...(tools ?? []), ...old]
     const extra =
-      this.#tools(declared, old.length > 0 ? 'functions' : 'tools', firstSystemText(messages), this.#chat.tools) +
-      this.#format(format?.json_schema ?? format, format?.type, 'response_format', this.#chat.format)
+      this.#tools(declared, old.length > 0 ? 'functions' : 'tools', firstSystemText(messages)) +
+      this.#format(format?.json_schema ?? format, format?.type, 'response_format')
     if (declared.length === 0) return sum + extra
-    return sum + extra + this.#choice(choice, 'tool_choice') + this.#choice(called, 'function_call')
+    return sum + extra + this.#choices(body) + this.#choice(called, 'function_call')
   }
 
   /** The Responses API. `request` has the fields of the body. */
-  responses({
-    input,
-    instructions,
-    tools,
-    tool_choice: choice,
-    text,
-    previous_response_id: previous,
-    conversation,
-    prompt,
-  }) {
+  responses(body) {
+    const { input, instructions, tools, text, previous_response_id: previous, conversation, prompt } = body
+    this.#begin('responses')
     const items = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? [])
     for (const [name, value] of Object.entries({ previous_response_id: previous, conversation, prompt }))
-      if (value !== undefined && value !== null) this.#note(`${name} (it is not in the request)`)
+      if (value !== undefined && value !== null) this.#note(name, 'answer', 'its texts are not in the request')
     const said = instructionsOf(instructions)
     const names = new Map()
     for (const item of items) if (typeof item.name === 'string') names.set(item.call_id, item.name)
     const turn = lastOfUser(items)
-    const own = said.reduce((sum, item) => sum + this.#item(item, names), this.#responses.answer)
-    const sum = items.reduce((total, item, i) => {
-      const isOfTurn = i > turn && CALLS.includes(item.type)
-      return total + this.#item(item, names) + (isOfTurn ? this.#responses.turn : 0)
-    }, own)
+    const own = said.reduce((sum, item) => sum + this.#item(item, names, true), this.#price('answer'))
+    const sum = items.reduce((total, item, i) => total + this.#item(item, names, i > turn), own)
     const format = text?.format
     return (
       sum +
-      this.#tools(tools ?? [], 'tools', firstSystemText([...said, ...items]), this.#responses.tools, true) +
-      this.#format(format, format?.type, 'text.format', this.#responses.format) +
-      (tools?.length > 0 ? this.#choice(choice, 'tool_choice') : 0)
+      this.#tools(tools ?? [], 'tools', firstSystemText([...said, ...items]), true) +
+      this.#format(format, format?.type, 'text.format') +
+      (tools?.length > 0 ? this.#choices(body) : 0)
     )
   }
 
   /** The tokens of each message of chat completions. */
-  messages(messages) {
+  #messages(messages) {
     // Results refer to calls by their ids; the calls of one message belong together.
     const calls = new Map()
     const turn = lastOfUser(messages)
@@ -162,25 +134,32 @@ class Estimate {
       if (message.role === 'tool') return this.#result(message, calls.get(message.tool_call_id), location)
       const made = callsOf(message, location)
       for (const { id, name } of made) if (id !== undefined) calls.set(id, { name, isParallel: made.length > 1 })
-      const ofTurn = made.length > 0 && i > turn ? this.#chat.turn : 0
+      const ofTurn = made.length > 0 && i > turn ? this.#price(made.length > 1 ? 'parallelTurn' : 'turn') : 0
       return this.#message(message, location) + this.#calls(made, this.#placesOfCalls(message, location)) + ofTurn
     })
   }
 
   #message(message, location) {
     const isFunction = message.role === 'function'
+    const earlier = isAnswer(message) ? this.#price('earlier') : 0
     return entriesOf(message).reduce(
       (sum, [name, value]) => {
         const where = `${location}.${name}`
         if (name === 'tool_calls' || name === 'function_call' || NOT_SENT.includes(name)) return sum
         if (name === 'content') return sum + this.#content(value, where)
         if (name === 'type' && value === 'message') return sum
-        if (typeof value === 'string') return sum + this.#countOf(value) + (name === 'name' ? PER_NAME : 0)
+        if (typeof value === 'string')
+          return sum + this.#countOf(value) + (name === 'name' ? this.#name(value, message) : 0)
         if (name === 'audio') return sum + this.#noted(value?.transcript ?? '', where)
         return sum + this.#json(value, where)
       },
-      isFunction ? PER_FUNCTION_RESULT : PER_MESSAGE,
+      earlier + this.#price(isFunction ? 'functionResult' : 'message'),
     )
+  }
+
+  /** A name that is the role takes the role's place. */
+  #name(name, { role }) {
+    return name === role ? 0 : this.#price('name')
   }
 
   /** The list of the calls of a message; without such a list in the body, each call. */
@@ -192,25 +171,18 @@ class Estimate {
 
   #calls(calls, places) {
     if (calls.length === 0) return 0
-    for (const place of places) this.#note(place)
+    for (const place of places) this.#note(place, calls.length === 1 ? 'call' : 'parallel', 'a call')
     const [location] = places
-    if (calls.length === 1) return this.#chat.call + this.#countOf(calls[0].name) + this.#countOf(calls[0].text)
+    if (calls.length === 1) return this.#price('call') + this.#countOf(calls[0].name) + this.#countOf(calls[0].text)
     const uses = calls.map(({ name, text }) => ({ recipient_name: `functions.${name}`, parameters: parsed(text) }))
-    return (
-      this.#chat.parallel -
-      PER_MESSAGE -
-      this.#countOf('assistant') +
-      this.#countOf(jsonText({ tool_uses: uses }, location))
-    )
+    return this.#price('parallel') + this.#countOf(jsonText({ tool_uses: uses }, location))
   }
 
   #result(message, call, location) {
-    this.#note(`${location} (the result of a tool)`)
+    this.#note(location, call?.isParallel === true ? 'line' : 'result', 'the result of a tool')
+    if (call?.isParallel === true) return this.#price('line') + this.#countOf(escaped(textOf(message.content)))
     const name = call?.name ?? message.name ?? 'tool'
-    if (call?.isParallel !== true)
-      return PER_MESSAGE + this.#countOf(name) + this.#content(message.content ?? '', `${location}.content`)
-    const content = escaped(textOf(message.content))
-    return this.#countOf(`functions.${name}`) + this.#chat.line + this.#countOf(content)
+    return this.#price('result') + this.#countOf(name) + this.#content(message.content ?? '', `${location}.content`)
   }
 
   /** Text, or parts of text, images and others. */
@@ -224,26 +196,27 @@ class Estimate {
     const image = imageOf(part)
     if (image !== undefined) return this.#image(image, location)
     const given = givenTokens(part, location, this.#partTokens)
-    this.#note(location)
+    this.#note(location, 'given', 'by partTokens')
     return given
   }
 
   /** An item of the input of the Responses API. */
-  #item(item, names) {
+  #item(item, names, isOfTurn) {
     const location = placeOf(item)
     if (typeof item.role === 'string') {
       const { tools, ...message } = item
-      const added = this.#tools(tools ?? [], `${location}.tools`, '', ADDED_TOOLS, true)
+      const added = this.#tools(tools ?? [], `${location}.tools`, '', true, 'addedTools')
       return this.#message(message, location) + added
     }
     switch (item.type) {
       case CALLS[0]:
       case CALLS[1]: {
-        this.#note(location)
-        const stored = item.id === undefined || item.id === null ? 0 : this.#responses.stored
+        this.#note(location, 'call', 'a call')
+        const stored = item.id === undefined || item.id === null ? 0 : this.#price('stored')
         const text = item.arguments ?? item.input ?? ''
         return (
-          this.#responses.call +
+          this.#price('call') +
+          (isOfTurn ? this.#price('turn') : 0) +
           stored +
           this.#countOf(item.name) +
           this.#countOf(typeof text === 'string' ? text : jsonText(text, location))
@@ -251,59 +224,98 @@ class Estimate {
       }
       case 'function_call_output':
       case 'custom_tool_call_output':
-        this.#note(location)
+        this.#note(location, 'result', 'the result of a tool')
         return (
-          PER_MESSAGE +
+          this.#price('result') +
           this.#countOf(names.get(item.call_id) ?? 'tool') +
           this.#content(partsOfOutput(item.output), `${location}.output`)
         )
       case 'reasoning':
-        // The model sees its reasoning again only within the turn; its tokens are not in the item.
-        return this.#noted(textOf(item.content), location)
+        return this.#reasoning(item, location, isOfTurn)
       default:
         return this.#json(item, location)
     }
   }
 
+  /**
+   * The model sees its reasoning again only within the turn. Its tokens are not in the item, but in
+   * what is encrypted, which is longer the more they are.
+   */
+  #reasoning({ content, encrypted_content: encrypted }, location, isOfTurn) {
+    this.#note(location, 'encrypted', 'reasoning, which is encrypted')
+    if (!isOfTurn) return 0
+    const length = typeof encrypted === 'string' ? Math.max(0, encrypted.length - ENCRYPTION) : 0
+    return Math.round(this.#price('encrypted', length)) + this.#countOf(textOf(content))
+  }
+
   /** Declarations continue the text of the first system message, or are a message of their own. */
-  #tools(tools, location, systemText, added, inline = false) {
+  #tools(tools, location, systemText, inline = false, part = 'tools') {
     if (tools.length === 0) return 0
-    this.#note(location)
+    this.#note(location, part, 'declarations of tools')
     const functions = []
     let others = 0
     tools.forEach((tool, i) => {
       const declared = tool?.function ?? tool?.custom ?? (tool?.type === 'function' ? tool : undefined)
       if (typeof declared?.name === 'string') functions.push(declared)
-      else others += this.#json(tool, `${location}[${i}]`, ' (it is not a function)')
+      else others += this.#hosted(tool, `${location}[${i}]`)
     })
     if (functions.length === 0) return others
     const text = HEADING + declarations(functions, this.#encoding, inline)
-    if (systemText === undefined) return others + added + PER_MESSAGE + this.#countOf('system') + this.#countOf(text)
+    const added = this.#price(part) + this.#declared(functions)
+    if (systemText === undefined) return others + added + this.#price('toolsAlone') + this.#countOf(text)
     const tail = systemText.slice(-TAIL)
     return others + added + this.#countOf(`${tail}\n\n${text}`) - this.#countOf(tail)
   }
 
-  #choice(choice, name) {
-    if (choice === undefined || choice === null || typeof choice === 'string') return choice === 'none' ? NO_CHOICE : 0
-    this.#note(name)
-    const chosen = choice.function?.name ?? choice.name
-    return typeof chosen === 'string' ? PER_CHOICE[name] + this.#countOf(chosen) : 0
+  /** A tool that OpenAI runs. Its texts are not in the request. */
+  #hosted(tool, location) {
+    const type = typeof tool?.type === 'string' ? tool.type.replace(/_(preview|\d{4}.*)$/, '') : 'other'
+    return this.#json(tool, location, 'it is not a function', 'hosted') + this.#price(`hosted:${type}`)
   }
 
-  #format(format, type, location, added) {
+  /** What functions take beside their declarations, such as a note of all parameters. */
+  #declared(functions) {
+    const bare = functions.every(({ parameters }) => Object.keys(parameters?.properties ?? {}).length === 0)
+    return functions.reduce(
+      (sum, { parameters }) => {
+        const note = parameters?.description
+        if (typeof note !== 'string' || note === '') return sum
+        return sum + this.#price('noteOfParameters', this.#countOf(`// ${note}\n`))
+      },
+      bare ? this.#price('bare') : 0,
+    )
+  }
+
+  #choices({ tool_choice: choice, parallel_tool_calls: isParallel }) {
+    return this.#choice(choice, 'tool_choice') + (isParallel === false ? this.#price('serial') : 0)
+  }
+
+  #choice(choice, name) {
+    if (choice === undefined || choice === null) return 0
+    if (typeof choice === 'string')
+      return choice === 'none' || choice === 'required' ? this.#price(`choice:${choice}`) : 0
+    this.#note(name, name, 'a choice of a tool')
+    const chosen = choice.function?.name ?? choice.custom?.name ?? choice.name
+    if (typeof chosen !== 'string') return 0
+    return this.#price(name) + this.#price('choiceName', this.#countOf(chosen))
+  }
+
+  #format(format, type, location) {
     if (format === undefined || format === null || type === 'text') return 0
-    this.#note(location)
+    this.#note(location, 'format', 'the format of the answer')
     const { name, description, schema } = format
     if (type !== 'json_schema') return 0
     const note = typeof description === 'string' ? this.#countOf(`// ${description}\n`) : 0
-    return added + this.#countOf(name ?? '') + note + this.#countOf(JSON.stringify(bareSchema(schema)) ?? '')
+    return (
+      this.#price('format') + this.#countOf(name ?? '') + note + this.#countOf(JSON.stringify(bareSchema(schema)) ?? '')
+    )
   }
 
   /**
    * What has no rule of its own is counted as JSON, its images as images. Encrypted reasoning does
    * not say how many tokens it is.
    */
-  #json(value, location, reason = '') {
+  #json(value, location, reason = 'counted as JSON', part = 'json') {
     const images = []
     const text = jsonText(value, location, (name, field) => {
       if (name === 'encrypted_content') return undefined
@@ -312,24 +324,28 @@ class Estimate {
       images.push(url)
       return ''
     })
-    this.#note(`${location}${reason}`)
+    this.#note(location, part, reason)
     const ofImages = images.map((url) => this.#image({ url, detail: 'auto' }, location))
     return ofImages.reduce((sum, one) => sum + one, this.#countOf(text))
   }
 
   #image(image, location) {
-    return countImage(image, this.#model, this.#imageSize, location, (what) => this.#note(what))
+    return countImage(image, this.#model, this.#imageSize, location, (what) => this.tally.noteText(what, 'image'))
   }
 
-  #note(location) {
-    this.estimated.push(location)
+  #note(location, part, reason) {
+    this.tally.note(location, part, reason)
   }
 
   #noted(text, location) {
-    this.#note(location)
+    this.#note(location, 'json', 'the transcript of audio')
     return this.#countOf(text)
   }
 }
+
+/** Whether a message is a text that the model answered earlier. */
+const isAnswer = ({ role, content, tool_calls: calls, function_call: call }) =>
+  role === 'assistant' && (content?.length ?? 0) > 0 && (calls?.length ?? 0) === 0 && (call ?? undefined) === undefined
 
 /** The calls of a message: their ids, names and arguments. */
 function callsOf({ tool_calls: calls, function_call: old }, location) {
@@ -377,14 +393,18 @@ const escaped = (text) =>
     .slice(1, -1)
     .replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-const DROPPED = ['additionalProperties', 'required']
+/** Keywords that the model does not see. */
+const DROPPED = new Set([
+  ...['$schema', 'additionalProperties', 'default', 'format', 'pattern', 'required', 'multipleOf', 'uniqueItems'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+])
 
 function bareSchema(schema) {
   if (Array.isArray(schema)) return schema.map((one) => bareSchema(one))
   if (typeof schema !== 'object' || schema === null) return schema
   return Object.fromEntries(
     entriesOf(schema)
-      .filter(([name]) => !DROPPED.includes(name))
+      .filter(([name]) => !DROPPED.has(name))
       .map(([name, value]) => [name, name === 'properties' ? bareProperties(value) : bareSchema(value)]),
   )
 }

@@ -79,7 +79,7 @@ class OpenAiCounter {
   #estimated(rules, run) {
     const estimate = new Estimate(rules, this.#countOf)
     const tokens = withinChatLimits(() => run(estimate))
-    return { tokens, estimated: [...new Set(estimate.estimated)] }
+    return { tokens, tally: estimate.tally }
   }
 }
 

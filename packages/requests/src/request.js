@@ -1,8 +1,8 @@
 'use strict'
 
 // Counts the JSON body of a request: to OpenAI's chat completions, Responses, embeddings and
-// completions, to Anthropic's messages, and to servers that render the chat template of a model
-// (vLLM, llama.cpp, Ollama).
+// completions, to Anthropic's messages, to Gemini, and to servers that render the chat template of
+// a model (vLLM, llama.cpp, Ollama).
 
 const {
   conversation: { refuseLangChain },
@@ -15,10 +15,12 @@ const {
 
 const { messagesOfAnthropic, toolsOfAnthropic } = require('./adapters/anthropic.js')
 const { messagesOfResponses, toolsOfResponses } = require('./adapters/openai.js')
-const { anthropic, chat: ofChat, completions, embeddings, responses } = require('./shapes.js')
+const { anthropic, chat: ofChat, completions, embeddings, gemini, responses } = require('./shapes.js')
 const { countClaude, isClaude } = require('./claude.js')
+const { countGemini } = require('./gemini.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { OpenAiCounter } = require('./openai.js')
+const { Tally } = require('./tally.js')
 const { chatFormatOf, textCounter } = require('./tokenizer.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
@@ -27,13 +29,14 @@ const SHAPES = {
   'openai-chat': ofChat,
   'openai-responses': responses,
   anthropic,
+  gemini,
   'openai-embeddings': embeddings,
   'openai-completions': completions,
 }
 const APIS = Object.keys(SHAPES)
 /** The fields that are read of a body; those after the first tell the API. */
 const READ = [...new Set([...APIS.flatMap((api) => Object.keys(SHAPES[api])), 'encoding_format', 'dimensions'])]
-const FIELDS = ['messages', 'input', 'instructions', 'prompt', 'previous_response_id', 'conversation']
+const FIELDS = ['messages', 'contents', 'input', 'instructions', 'prompt', 'previous_response_id', 'conversation']
 const OPTIONS = ['api', 'model', 'imageSize', 'partTokens']
 
 /**
@@ -41,9 +44,21 @@ const OPTIONS = ['api', 'model', 'imageSize', 'partTokens']
  *
  * @param {any} tokenizer
  * @param {any} given the body
+ * @param {any} [options]
+ */
+function countRequest(tokenizer, given, options) {
+  const { tokens, tally, api } = measureRequest(tokenizer, given, options)
+  return { tokens, estimated: tally.estimated(), api }
+}
+
+/**
+ * Counts a body as `{ tokens, tally, api }`: the tally has the amounts of its parts.
+ *
+ * @param {any} tokenizer
+ * @param {any} given the body
  * @param {any} options
  */
-function countRequest(tokenizer, given, options = {}) {
+function measureRequest(tokenizer, given, options = {}) {
   const format = chatFormatOf(tokenizer)
   checkObject(given, 'body', 'the body of a request (an object)')
   checkKnown(options, OPTIONS)
@@ -68,15 +83,22 @@ function countBy(api, body, options, { format, tokenizer }) {
   const openAi = format.kind === 'openai' ? new OpenAiCounter(format, countText) : undefined
   if (Object.hasOwn(TEXTS, api)) {
     const tokens = countTexts(body[TEXTS[api]], countText)
-    return { tokens, estimated: openAi?.isOther(model) ? ['model'] : [] }
+    const tally = new Tally()
+    if (openAi?.isOther(model)) tally.note('model', 'text', 'the model is not known to have this encoding')
+    return { tokens, tally }
   }
-  if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, options, countText)
+  if (api === 'gemini') {
+    const isOther = format.kind !== 'template'
+    return countGemini(body, model, { ...options, isOther }, textCounter(tokenizer, { addSpecialTokens: false }))
+  }
+  if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, body, options, countText)
   if (openAi === undefined) return rendered(chatOf(api, body), format, tokenizer)
   return api === 'openai-responses' ? openAi.responses(body, options) : openAi.chat(chatOf(api, body), options)
 }
 
 /** The API that has the fields of a body. */
 function apiOf(body) {
+  if (body.messages === undefined && body.contents !== undefined) return 'gemini'
   if (body.messages === undefined && hasTexts(body)) return 'openai-embeddings'
   if (body.messages === undefined && hasPrompt(body)) return 'openai-completions'
   if (body.input !== undefined || body.instructions !== undefined) return 'openai-responses'
@@ -141,8 +163,8 @@ function rendered(body, format, tokenizer) {
   const { messages, tools, documents } = body
   // A message of harmony has one call.
   const isHarmony = format.kind === 'harmony'
-  const estimated = []
-  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, isHarmony, estimated))
+  const tally = new Tally()
+  const given = messages.flatMap((message, i) => forTemplate(message, `messages[${i}]`, isHarmony, tally))
   const isContinued = body.continue_final_message === true
   if (isContinued && body.add_generation_prompt === true)
     throw wrongValue('continue_final_message', 'false with add_generation_prompt', true)
@@ -156,7 +178,7 @@ function rendered(body, format, tokenizer) {
     // Servers encode the whole text; only the library of the harmony format knows what is content.
     content: isHarmony ? 'text' : 'parse',
   })
-  return { tokens, estimated }
+  return { tokens, tally }
 }
 
 function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort }) {
@@ -164,7 +186,7 @@ function variablesOf({ chat_template_kwargs: variables, reasoning_effort: effort
   return effort === undefined || effort === null ? others : { reasoning_effort: effort, ...others }
 }
 
-function forTemplate(message, otherwise, isHarmony, estimated) {
+function forTemplate(message, otherwise, isHarmony, tally) {
   const location = placeOf(message, otherwise)
   const { content, tool_calls: calls } = message
   const texts = Array.isArray(content)
@@ -172,7 +194,7 @@ function forTemplate(message, otherwise, isHarmony, estimated) {
     : []
   texts.forEach((text, i) => {
     const place = placeOf(content[i], `${location}.content[${i}]`)
-    if (typeof text !== 'string') estimated.push(`${place} (only its placeholder is counted)`)
+    if (typeof text !== 'string') tally.note(place, 'image', 'only its placeholder is counted')
   })
   const isText = texts.every((text) => typeof text === 'string')
   const said = Array.isArray(content) ? { content: isText ? texts.join('\n') : withoutData(content, location) } : {}
@@ -195,4 +217,4 @@ const withoutData = (parts, location) =>
     jsonText(parts, location, (name, value) => (DATA.includes(name) && typeof value === 'string' ? '' : value)),
   )
 
-module.exports = { countRequest }
+module.exports = { countRequest, measureRequest }

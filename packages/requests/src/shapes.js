@@ -59,6 +59,7 @@ const chat = {
   tools: chatTools,
   functions: optional(listOf(declared)),
   tool_choice: choice,
+  parallel_tool_calls: optional(boolean),
   function_call: choice,
   response_format: optional(object({ ...FORMAT, json_schema: optional(object(FORMAT)) })),
   ...SERVER,
@@ -109,6 +110,7 @@ const responses = {
   instructions: optional(textOr(listOf(item, 'a text or an array of items'))),
   tools: optional(listOf(responsesTool)),
   tool_choice: choice,
+  parallel_tool_calls: optional(boolean),
   text: optional(object({ format: optional(object(FORMAT)) })),
   previous_response_id: json,
   conversation: json,
@@ -161,7 +163,46 @@ const anthropic = {
     'an array of messages',
   ),
   tools: optional(listOf(anthropicTool)),
+  tool_choice: choice,
+  output_config: optional(object({ format: optional(object(FORMAT)) })),
+  output_format: optional(object(FORMAT)),
   ...SERVER,
+}
+
+// Gemini's generateContent
+
+const geminiContents = (value, place) => {
+  if (typeof value === 'string') return
+  if (Array.isArray(value)) value.forEach((one, i) => geminiContents(one, `${place}[${i}]`))
+  else object({ role: text, parts: geminiParts }, { what: 'a text or a content (an object)' })(value, place)
+}
+const geminiPart = textOr(object({ text, thoughtSignature: text }, { what: 'a part (a text or an object)' }))
+const geminiParts = optional((value, place) => {
+  if (Array.isArray(value)) value.forEach((one, i) => geminiPart(one, `${place}[${i}]`))
+  else geminiPart(value, place)
+})
+const geminiTools = (value, place) => {
+  if (Array.isArray(value)) value.forEach((one, i) => anObject(one, `${place}[${i}]`))
+  else anObject(value, place)
+}
+const geminiFunctions = (value, place) => listOf(object({ name: text, description: text }))(value, place)
+const gemini = {
+  model: text,
+  contents: optional(geminiContents),
+  systemInstruction: optional(geminiContents),
+  system_instruction: optional(geminiContents),
+  tools: optional(
+    both(geminiTools, (value, place) => {
+      const tools = Array.isArray(value) ? value : [value]
+      tools.forEach((tool, i) => {
+        const where = Array.isArray(value) ? `${place}[${i}]` : place
+        for (const name of ['functionDeclarations', 'function_declarations'])
+          optional(geminiFunctions)(tool[name], `${where}.${name}`)
+      })
+    }),
+  ),
+  cachedContent: json,
+  cached_content: json,
 }
 
 // Embeddings and completions
@@ -376,6 +417,7 @@ module.exports = {
   chatTools,
   completions: { model: text, prompt: texts },
   embeddings: { model: text, input: texts },
+  gemini,
   langChain,
   langChainContent: (value, place) => contentOf(langChainBlock, 'LangChain')(value, place),
   langChainParts: parts(langChainBlock),

@@ -28,12 +28,17 @@ function chatFormatOf(tokenizer) {
   return tokenizer[CHAT_FORMAT] ?? TEMPLATE
 }
 
-/** Counts the texts of one request, in which special tokens are text. */
-function textCounter(tokenizer) {
+/**
+ * Counts the texts of one request, in which special tokens are text.
+ *
+ * @param {any} tokenizer
+ * @param {object} [options] further ones of `count`
+ */
+function textCounter(tokenizer, options) {
   const charge = inputMeter()
   return (text) => {
     charge(text)
-    return tokenizer.count(text, { specialTokens: 'text' })
+    return tokenizer.count(text, { specialTokens: 'text', ...options })
   }
 }
 

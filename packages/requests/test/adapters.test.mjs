@@ -113,7 +113,7 @@ test('every recorded conversation is counted, with all calls', () => {
   ]
   for (const messages of converted) {
     const { tokens, estimated } = countRequest(gpt4o, { messages })
-    assert.ok(tokens > 100 && estimated.some((place) => place.endsWith('tool_calls')), JSON.stringify(messages))
+    assert.ok(tokens > 100 && estimated.some(({ place }) => place.endsWith('tool_calls')), JSON.stringify(messages))
     const { messages: fitting } = fitChat(gpt4o, messages, { maxTokens: tokens })
     assert.deepEqual(fitting, messages)
   }

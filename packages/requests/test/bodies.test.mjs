@@ -24,6 +24,9 @@ const local = Tokenizer.fromFileSync(new URL('../../../__test__/testdata/chat/to
 const gpt4o = Tokenizer.forModelSync('gpt-4o')
 const oss = Tokenizer.forModelSync('gpt-oss-20b')
 
+/** A place of an estimate and its reason. */
+const textOf = ({ place, reason }) => `${place} (${reason})`
+
 const text = (said) => ({ type: 'text', text: said })
 const anthropicTool = { name: 'f', description: 'A function.', input_schema: { type: 'object', properties: {} } }
 const png = { type: 'base64', media_type: 'image/png', data: 'iVBO' }
@@ -322,7 +325,7 @@ test('places are those of the body that the caller sent', () => {
     const body = (source) => ({ model, system: 'Be brief.', messages: messages(source) })
     assert.equal(refusal(body(null)), 'messages[2].content[2].source')
     assert.equal(refusal(body({ type: 'url', url: { toString: 1 } })), 'messages[2].content[2].source.url')
-    const estimated = (counted) => counted.estimated.filter((place) => place.startsWith('messages['))
+    const estimated = (counted) => counted.estimated.map(textOf).filter((text) => text.startsWith('messages['))
     const url = { type: 'url', url: 'https://e.org/a.png' }
     assert.ok(
       estimated(countRequest(gpt4o, body(url))).includes('messages[2].content[2] (an image of unknown size)'),
@@ -333,8 +336,11 @@ test('places are those of the body that the caller sent', () => {
     ])
   }
   // A call and its result are blocks of Anthropic's messages, and items of Responses.
-  const { estimated } = countRequest(gpt4o, { system: 'Be brief.', messages: messages({ type: 'file', file_id: 'f' }) })
-  assert.ok(estimated.includes('messages[1].content[0]'), estimated.join())
+  const estimated = countRequest(gpt4o, {
+    system: 'Be brief.',
+    messages: messages({ type: 'file', file_id: 'f' }),
+  }).estimated.map(textOf)
+  assert.ok(estimated.includes('messages[1].content[0] (a call)'), estimated.join())
   assert.ok(estimated.includes('messages[2].content[0] (the result of a tool)'), estimated.join())
   const items = [
     { type: 'reasoning', summary: [] },

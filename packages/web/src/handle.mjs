@@ -125,16 +125,31 @@ export class Handle {
   }
 }
 
-/** A stream that decodes. It ends with its instance. */
-export class Stream {
+/** A stream of an instance, with which it ends. `begin(instance)` returns its number. */
+class InstanceStream {
   instance
   id
 
-  constructor(handle, skipSpecialTokens) {
+  constructor(handle, free, begin) {
     this.instance = handle.instance
-    this.id = guarded(this.instance, (instance) =>
-      instance.check(instance.exports.stream(handle.id, Number(skipSpecialTokens))),
+    this.id = guarded(this.instance, (instance) => instance.check(begin(instance)))
+    registry.register(this, { instance: this.instance, free, id: this.id })
+  }
+}
+
+/** A stream that decodes. */
+export class Stream extends InstanceStream {
+  constructor(handle, skipSpecialTokens) {
+    super(handle, 'free_stream', ({ exports }) => exports.stream(handle.id, Number(skipSpecialTokens)))
+  }
+}
+
+/** A stream that stops. */
+export class StopStream extends InstanceStream {
+  constructor(handle, request) {
+    const json = jsonOf(request)
+    super(handle, 'free_stop_stream', (instance) =>
+      instance.exports.stop_stream(handle.id, instance.writeJson(json, 0)),
     )
-    registry.register(this, { instance: this.instance, free: 'free_stream', id: this.id })
   }
 }

@@ -86,13 +86,17 @@ async function compiling(compile) {
   }
 }
 
+/** How engines say that the Content Security Policy of a page forbids WebAssembly. */
+const FORBIDDEN = /Content Security Policy|CSP|unsafe-eval|disallowed by embedder/i
+const ADVICE = "the Content Security Policy of this page forbids it: add 'wasm-unsafe-eval' to its script-src. "
+
 /** Without WebAssembly, as in Safari's lockdown mode, by a page's policy, or for other bytes. */
-const notCompiled = (cause) =>
-  errors.isStackOverflow(cause)
-    ? cause
-    : errors.error('ERR_TOKENLANE_UNSUPPORTED', `the WebAssembly module cannot be compiled here: ${cause.message}`, {
-        cause,
-      })
+function notCompiled(cause) {
+  if (errors.isStackOverflow(cause)) return cause
+  const reason = `${FORBIDDEN.test(cause.message) ? ADVICE : ''}${cause.message}`
+  const message = `the WebAssembly module cannot be compiled here: ${reason}`
+  return errors.error('ERR_TOKENLANE_UNSUPPORTED', message, { cause })
+}
 
 /** The module. Throws before it is compiled. */
 export function wasmModule() {

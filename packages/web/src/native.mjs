@@ -3,7 +3,7 @@
 
 import { errors } from 'tokenlane/internal/base.js'
 import { BITS, COLUMN_NAMES, ENCODINGS } from './constants.mjs'
-import { Handle, Stream, freed, guarded, setMaxExpansion } from './handle.mjs'
+import { Handle, StopStream, Stream, freed, guarded, setMaxExpansion } from './handle.mjs'
 import { UTF16, UTF8, jsonOf } from './instance.mjs'
 import { aligned } from './addresses.mjs'
 import { hasFlag } from './bits.mjs'
@@ -203,6 +203,12 @@ const one = new Uint32Array(1)
 function streamPushId(stream, id, skipped) {
   one[0] = id
   return streamPush(stream, one, skipped)
+}
+
+/** The text of a stream that stops; its numbers go to `result`. */
+function stopped(instance, result) {
+  for (let index = 0; index < result.length; index++) result[index] = instance.number(index)
+  return instance.text()
 }
 
 // Batches. A queue entry has the copied texts, and whether its call has ended.
@@ -448,6 +454,30 @@ export default {
       return instance.text()
     }),
 
+  stopStream: (handle, request) => new StopStream(handle, request),
+  stopPush: (stream, ids, count, result) =>
+    streaming(stream, (instance, id, exports) => {
+      instance.writeWords(checkIds('ids', ids))
+      instance.check(exports.stop_push(id, ids.length, count))
+      return stopped(instance, result)
+    }),
+  stopEnd: (stream, result) =>
+    streaming(stream, (instance, id, exports) => {
+      instance.check(exports.stop_end(id))
+      return stopped(instance, result)
+    }),
+  stopCut: (stream) =>
+    streaming(stream, (instance, id, exports) => {
+      instance.check(exports.stop_cut(id))
+      return instance.text()
+    }),
+
+  tokenBytes: (handle) =>
+    given(
+      handle,
+      (exports, id) => exports.token_bytes(id),
+      (instance) => [0, 1, 2].map((index) => instance.value(index)),
+    ),
   tokenToId: (handle, token) =>
     given(
       handle,

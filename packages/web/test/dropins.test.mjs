@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
+import http from 'node:http'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { describe, test } from 'node:test'
@@ -170,5 +171,66 @@ describe('drop-ins over @tokenlane/web', { skip }, () => {
     const wanted = overAddon('gpt-tokenizer/main').encode(sample)
     for (const ids of found) assert.deepEqual(ids, wanted)
     assert.equal(found.length, 6)
+  })
+
+  test('a page whose policy forbids WebAssembly imports all, and calls name the setting', {
+    skip: whyNot,
+  }, async (t) => {
+    const { outputFiles } = await build({
+      stdin: {
+        contents: `import { encodingForModel } from '@tokenlane/js-tiktoken'
+          import { encode, vocabularySize } from '@tokenlane/gpt-tokenizer'
+          import { encode as ofModel } from '@tokenlane/gpt-tokenizer/model/gpt-4'
+          import { get_encoding } from '@tokenlane/tiktoken'
+          import { Tokenizer } from '@tokenlane/web'
+          globalThis.vocabularySize = vocabularySize
+          globalThis.calls = {
+            js: () => encodingForModel('gpt-4o'), gpt: () => encode('a'), model: () => ofModel('a'),
+            tiktoken: () => get_encoding('o200k_base'), web: () => Tokenizer.fromEncoding('r50k_base'),
+          }`,
+        resolveDir: root,
+      },
+      bundle: true,
+      write: false,
+      format: 'iife',
+    })
+    const policy = "default-src 'none'; script-src 'self'"
+    const server = http.createServer(({ url }, response) => {
+      if (url === '/code.js') response.writeHead(200, { 'content-type': 'text/javascript' }).end(outputFiles[0].text)
+      else
+        response
+          .writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
+          .end('<!doctype html><title>a</title><script src="/code.js"></script>')
+    })
+    await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
+    const browser = await launch()
+    t.after(async () => {
+      await browser.close()
+      server.close()
+    })
+    const page = await browser.newPage()
+    /** @type {string[]} */
+    const wrong = []
+    page.on('pageerror', ({ message }) => wrong.push(message))
+    await page.goto(`http://127.0.0.1:${/** @type {any} */ (server.address()).port}/`)
+    const found = await page.evaluate(async () => {
+      const { calls, vocabularySize } = /** @type {any} */ (globalThis)
+      const failures = []
+      for (const [name, call] of Object.entries(calls)) {
+        try {
+          await call()
+        } catch ({ code, message }) {
+          failures.push([name, code, /'wasm-unsafe-eval' to its script-src/.test(message)])
+        }
+      }
+      return { failures, vocabularySize }
+    })
+    assert.deepEqual(wrong, [])
+    assert.equal(found.vocabularySize, overAddon('gpt-tokenizer/main').vocabularySize)
+    const names = ['js', 'gpt', 'model', 'tiktoken', 'web']
+    assert.deepEqual(
+      found.failures,
+      names.map((name) => [name, 'ERR_TOKENLANE_UNSUPPORTED', true]),
+    )
   })
 })

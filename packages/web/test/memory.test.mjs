@@ -158,6 +158,7 @@ describe('@tokenlane/web above 2 GiB', { skip }, () => {
         decode: () => small.decode(ids),
         decodeBytes: () => small.decodeBytes(ids),
         push: () => stream.push(ids),
+        stop: () => small.stopStream({ stop: 'zz' }).push(ids),
         fromBuffer: () => Tokenizer.fromBuffer(bytes),
         fromBufferSync: () => Tokenizer.fromBufferSync(bytes),
       }

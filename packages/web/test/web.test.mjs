@@ -120,6 +120,19 @@ describe('@tokenlane/web', { skip }, () => {
         const stream = one.decodeStream()
         return [...Array.from(one.encode(long).ids, (id) => stream.push(id)), stream.end()]
       },
+      stops: (one) => {
+        const stream = one.stopStream({ stop: ['🎉 <|end', 'é中x'], stopIds: [50256], maxTokens: 9999 })
+        return [
+          ...Array.from(one.encode(long).ids, (id) => stream.push(id)),
+          stream.push(1),
+          stream.end(),
+          stream.end(),
+        ]
+      },
+      noStop: (one) => [one.stopStream({ stop: 'zzz' }).push(one.encode(long).ids), one.stopStream({}).end()],
+      unknownId: (one) => one.stopStream({ stop: 'zzz' }).push(4_000_000),
+      tokenBytes: (one) => one.tokenBytes(),
+      heal: (one) => [one.heal(one.encode('http:').ids), one.isCanonical(one.encode(long).ids)],
       pair: (one) => [...one.encode('a b', { pair: 'c' }).sequenceIds],
       words: (one) => [...one.encode(['ab', 'c'], { pretokenized: true }).wordIds],
       overflow: (one) =>

@@ -44,6 +44,10 @@ impl ByteRun {
         self.bytes.is_empty() && !self.is_invalid
     }
 
+    pub(super) fn holds_text(&self) -> bool {
+        !self.bytes.is_empty()
+    }
+
     /// Appends the tokens that are certain. At the end of the run the state is new again.
     fn pass_on(&mut self, is_end: bool, raw: bool, out: &mut Vec<Cow<'_, [u8]>>) {
         if !self.bytes.is_empty() && !raw {
@@ -71,7 +75,7 @@ impl ByteRun {
 
 /// The byte of a token like `<0x41>`. Accepts a sign as the first digit, as Hugging Face tokenizers
 /// does.
-fn byte(token: &[u8]) -> Option<u8> {
+pub(super) fn byte(token: &[u8]) -> Option<u8> {
     let digits = token.strip_prefix(b"<0x")?.strip_suffix(b">")?;
     if digits.len() != 2 {
         return None;

@@ -76,6 +76,11 @@ impl Decoder {
         if let [Step::SentencePiece(decoder)] = &self.steps[..] { Some(decoder) } else { None }
     }
 
+    /// Whether a step passes on a token only after the next one, or the end.
+    pub(crate) fn delays_tokens(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Bpe { .. }))
+    }
+
     /// Whether the bytes of a text are those of its tokens, each mapped separately.
     pub(crate) fn joins_mapped_tokens(&self) -> bool {
         matches!(self.steps[..], [] | [Step::Bytes | Step::ByteLevel])
@@ -87,6 +92,29 @@ impl Decoder {
             [Step::ByteLevel] => steps::push_byte_level(token, bytes),
             _ => append(bytes, token),
         }
+    }
+
+    /// Appends the bytes that a token adds to a text if other tokens stand around it. Decoding all
+    /// of them is the slow twin.
+    pub(crate) fn append_inside(
+        &self,
+        token: &[u8],
+        budget: &mut Budget,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        if self.joins_mapped_tokens() {
+            self.append_mapped(token, bytes);
+            return Ok(());
+        }
+        let mut output = StepOutput::new(budget, bytes.len());
+        let mut token = Cow::Borrowed(token);
+        let mut is_joined = false;
+        for step in &self.steps {
+            token = step.inside(token, is_joined, &mut output)?;
+            is_joined |= step.joins();
+        }
+        append(bytes, &token);
+        Ok(())
     }
 
     /// The state before the first token.
@@ -128,6 +156,13 @@ impl Decoder {
             kept.written = output.written;
         }
         Ok(chunk.take_bytes())
+    }
+}
+
+impl DecoderState {
+    /// Whether a step keeps text of the tokens so far.
+    pub(crate) fn holds_text(&self) -> bool {
+        self.steps.iter().any(StepState::holds_text)
     }
 }
 

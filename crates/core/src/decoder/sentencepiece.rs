@@ -63,6 +63,16 @@ impl SentencePieceDecoder {
         Ok(())
     }
 
+    /// The bytes of a piece that is not the first.
+    pub(super) fn inside(&self, piece: &[u8], output: &mut StepOutput<'_>) -> Result<Vec<u8>, DecodeError> {
+        let mut text = vec![];
+        match self.byte(piece) {
+            Some(byte) => push(&mut text, byte),
+            None => self.piece(piece, &mut StreamState { bytes: vec![], is_inside: true }, output, &mut text)?,
+        }
+        Ok(text)
+    }
+
     /// Appends the text of a piece that is not a byte.
     fn piece(
         &self,
@@ -111,6 +121,10 @@ impl SentencePieceDecoder {
 }
 
 impl StreamState {
+    pub(super) fn holds_text(&self) -> bool {
+        !self.bytes.is_empty()
+    }
+
     /// Appends the characters of a run of bytes. A byte that is in no character becomes U+FFFD.
     /// Unless the run ends here, an unfinished character at its end stays in the state.
     fn write_bytes(

@@ -77,10 +77,43 @@ pub(super) struct StepState {
     sentencepiece: sentencepiece::StreamState,
 }
 
+impl StepState {
+    /// Whether text waits here for the next tokens; the last token of all is not waited for.
+    pub(super) fn holds_text(&self) -> bool {
+        !self.bytes.is_empty() || self.run.holds_text() || self.strip.holds_text() || self.sentencepiece.holds_text()
+    }
+}
+
 impl Step {
     /// Whether the step passes on the parts of a token before the token ends.
     pub(super) fn takes_parts(&self) -> bool {
         matches!(self, Self::Fuse | Self::Strip(_))
+    }
+
+    /// Whether all tokens are one after this step.
+    pub(super) fn joins(&self) -> bool {
+        matches!(self, Self::Fuse | Self::Bytes | Self::ByteLevel | Self::SentencePiece(_))
+    }
+
+    /// What the step makes of a token with other tokens around it. If `is_joined`, all tokens are
+    /// one, whose ends are elsewhere.
+    pub(super) fn inside<'a>(
+        &self,
+        token: Cow<'a, [u8]>,
+        is_joined: bool,
+        output: &mut StepOutput<'_>,
+    ) -> Result<Cow<'a, [u8]>, DecodeError> {
+        Ok(match self {
+            Self::Strip(_) if is_joined => token,
+            Self::ByteFallback => byte_run::byte(&token).map_or(token, |byte| Cow::Owned(vec![byte])),
+            Self::ByteLevel => {
+                let mut bytes = vec![];
+                push_byte_level(&token, &mut bytes);
+                Cow::Owned(bytes)
+            }
+            Self::SentencePiece(decoder) => Cow::Owned(decoder.inside(&token, output)?),
+            _ => self.mapped(token, &mut StepState { is_inside: true, ..StepState::default() }, false, output)?,
+        })
     }
 
     /// Applies the step to a chunk.

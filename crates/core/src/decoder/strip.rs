@@ -28,6 +28,12 @@ pub(super) struct StripState {
     held: usize,
 }
 
+impl StripState {
+    pub(super) fn holds_text(&self) -> bool {
+        self.held > 0
+    }
+}
+
 impl StripEnds {
     /// Returns what is certain after this part of the token.
     ///

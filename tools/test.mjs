@@ -64,7 +64,7 @@ const LONG_SPECS = [
   ),
   ...['core/file-limits', 'core/growth', 'chat/limits', 'dropins/limits'],
   ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
-  ...named(CORPUS, 's3 stores hub-datasets'),
+  ...named(CORPUS, 's3 stores hub-datasets flips'),
   'packages/web/test/counter',
 ]
 /** They need @tokenlane/web, whose build begins after the Rust tests. So they start last. */

@@ -58,8 +58,8 @@ function masked(chat, rendered, messages, { encoding, by, request, calls }) {
 }
 
 /**
- * A conversation of a corpus: its text, its ids, and which of them the assistant wrote. `options`
- * are those of applyChatTemplate without a mask.
+ * A conversation of a corpus: its text, its ids, which of them the assistant wrote, and the message
+ * of each or -1. `options` are those of applyChatTemplate without a mask.
  */
 function encodeChat(chat, messages, { by = 'auto', options }, calls) {
   const request = checkOptions(options)
@@ -68,8 +68,8 @@ function encodeChat(chat, messages, { by = 'auto', options }, calls) {
   const { content } = request
   const checked = checkedContent(rendered, conversation, request, calls)
   const encoding = checked ?? encoded(rendered, content, calls)
-  const { assistantMask } = masked(chat, rendered, conversation, { encoding, by, request, calls })
-  return { text: rendered.text, ids: encoding.ids, assistantMask }
+  const masks = masked(chat, rendered, conversation, { encoding, by, request, calls })
+  return { text: rendered.text, ids: encoding.ids, ...masks }
 }
 
 /** Tokenizer.countChat, for chats that are rendered. */

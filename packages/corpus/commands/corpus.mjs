@@ -124,6 +124,10 @@ const corpus = {
       choices: CHOICES.maskBy,
       help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or the answers of the assistant (default: generation if the template has such tags)',
     },
+    'mask-turns': {
+      choices: CHOICES.maskTurns,
+      help: 'with --messages: the loss mask has all answers of the assistant, or only those after the last message of another role (default: all)',
+    },
     date: { value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
     hooks: {
       value: 'FILE',
@@ -347,6 +351,7 @@ function summary(result, cost) {
     tokens,
     textBytes,
     empty,
+    unlearned,
     truncated,
     cutTokens,
     unpaired,
@@ -357,6 +362,7 @@ function summary(result, cost) {
   const lines = [
     `${plural(documents, 'document')}, ${plural(tokens, 'token')}, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`left out: ${plural(empty, 'document')} without tokens`] : []),
+    ...(unlearned > 0 ? [`left out: ${plural(unlearned, 'chat')} without a token to learn from`] : []),
     ...(truncated > 0 ? [`cut: ${plural(truncated, 'document')}, by ${plural(cutTokens, 'token')}`] : []),
     ...(filtered > 0 ? [`left out by the hooks: ${plural(filtered, 'document')}`] : []),
     ...(unpaired > 0 ? [`unpaired surrogates, which became U+FFFD: in ${plural(unpaired, 'document')}`] : []),

@@ -4,10 +4,18 @@
 
 import { createHash } from 'node:crypto'
 
-import { Failure, fileFailure, asUtf8Failure, valueAt, fieldFailure } from 'tokenlane/internal/files.mjs'
+import {
+  Failure,
+  fileFailure,
+  asUtf8Failure,
+  checkFinite,
+  finiteJson,
+  valueAt,
+  fieldFailure,
+} from 'tokenlane/internal/files.mjs'
 import { GENERATION, chatOf, chatOfParts, encodeChat, modules, readRegular } from 'tokenlane/internal/corpus.js'
 import { error, wrongValue } from './errors.mjs'
-import { joinMask } from './loss-mask.mjs'
+import { joinMask, learnedMask } from './loss-mask.mjs'
 import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
@@ -16,6 +24,7 @@ import { isObject } from './values.mjs'
 const MAX_PARTS = 1 << 19
 /** What templates with a date call. */
 const CLOCK = 'strftime_now'
+const NOT_FINITE = /NaN|Infinity/
 /** Maximum number of fields of a message that an error names. */
 const MAX_NAMED = 8
 
@@ -127,8 +136,10 @@ export class Chats {
    */
   document(parsed, bytes) {
     const { messages, tools } = this.#content
-    const value = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(bytes.toString()) : parsed
-    return this.#encode(valueAt(value, messages), tools === undefined ? undefined : valueAt(value, tools))
+    const value = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(finiteJson(bytes.toString())) : parsed
+    const chat = [valueAt(value, messages), tools === undefined ? undefined : valueAt(value, tools)]
+    if (NOT_FINITE.test(bytes.toString('latin1'))) checkFinite(chat)
+    return this.#encode(...chat)
   }
 
   /** The document of a row of Parquet, by the values of its columns. */
@@ -142,15 +153,18 @@ export class Chats {
     // Rows without tools share one object of options.
     const options = tools === undefined ? this.#options : { ...this.#options, tools }
     const request = { by: this.#content.maskBy, options }
-    const { text, ids, assistantMask } = encodeChat(this.#tokenizer, this.#chat, messages, request)
-    return { text: Buffer.from(text), tokens: joinMask(ids, assistantMask) }
+    const { text, ids, assistantMask, messageIds } = encodeChat(this.#tokenizer, this.#chat, messages, request)
+    const isLearned = learnedOf(messages, this.#content)
+    const mask = isLearned.includes(false) ? learnedMask(assistantMask, messageIds, isLearned) : assistantMask
+    return { text: Buffer.from(text), tokens: joinMask(ids, mask) }
   }
 }
 
 /** The messages of a row: an array, or its JSON. */
 function messagesOf(given, field) {
-  const messages = ofJson(given, field)
-  if (!Array.isArray(messages)) throw fieldFailure(field, 'an array of messages', messages)
+  const value = ofJson(given, field)
+  if (!Array.isArray(value)) throw fieldFailure(field, 'an array of messages', value)
+  const messages = value.map((message, index) => ofShareGpt(message, index, field))
   if (messages.length === 0) throw new Failure('FIELD', `the field '${field}' has no messages`)
   messages.forEach((message, index) => {
     if (isObject(message) && (typeof message.role === 'string' || isObject(message.author))) return
@@ -160,6 +174,45 @@ function messagesOf(given, field) {
     throw new Failure('FIELD', `message ${index} of the field '${field}' must have a role, but it has ${names}`)
   })
   return messages
+}
+
+/** The fields of messages by which people say that they are not learned. */
+const FLAGS = ['train', 'training']
+
+/** For each message, whether its tokens are learned if the assistant wrote it. */
+function learnedOf(messages, { maskTurns, messages: field }) {
+  const lastTurn = messages.findLastIndex(({ role, author }) => !isAssistant(role ?? author?.role)) + 1
+  return messages.map((message, index) => {
+    const weight = message.weight ?? 1
+    const value = Number(isObject(weight) ? weight.value : weight)
+    if (value !== 0 && value !== 1)
+      throw new Failure('FIELD', `message ${index} of the field '${field}' has a weight that is neither 0 nor 1`)
+    return value === 1 && !FLAGS.some((name) => message[name] === false) && (maskTurns !== 'last' || index >= lastTurn)
+  })
+}
+
+const isAssistant = (role) => role === 'assistant' || role === 'model'
+
+/** The roles of the names in ShareGPT's `from`. */
+const SENDERS = new Map(
+  Object.entries({
+    user: 'human user',
+    assistant: 'gpt chatgpt bing bard model assistant function_call',
+    system: 'system',
+    tool: 'tool function observation function_response',
+  }).flatMap(([role, names]) => names.split(' ').map((name) => /** @type {const} */ ([name, role]))),
+)
+
+/** A message in the form of ShareGPT, with `from` and `value`, as one with a role and a content. */
+function ofShareGpt(message, index, field) {
+  if (!isObject(message) || typeof message.from !== 'string' || message.role !== undefined) return message
+  const { from, value, ...rest } = message
+  const role = SENDERS.get(from)
+  if (role === undefined) {
+    const known = [...SENDERS.keys()].join(', ')
+    throw new Failure('FIELD', `message ${index} of the field '${field}' is from '${from}', which is none of ${known}`)
+  }
+  return { role, content: value, ...rest }
 }
 
 /** The tools of a row: an array, its JSON, or none. */

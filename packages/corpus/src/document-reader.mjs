@@ -245,7 +245,7 @@ export class DocumentReader {
    */
   #read(row) {
     const { rows } = this.#part
-    if (rows === 'parquet') return this.#tableDocument(row)
+    if (rows === 'parquet' || rows === 'csv') return this.#tableDocument(row)
     if (row.bytes === undefined) throw tooLong(this.#maxRow)
     if (rows === 'json') return this.#jsonDocument(row.bytes)
     return { text: rows === 'lines' ? withoutReturn(row.bytes) : row.bytes, group: this.#groupOf(undefined) }
@@ -278,7 +278,7 @@ export class DocumentReader {
     return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : NO_GROUP
   }
 
-  /** The document of a row of a Parquet file. */
+  /** The document of a row of Parquet or CSV. */
   #tableDocument({ value, tools, id, group: given }) {
     const document = this.#chats?.tableDocument(value, tools) ?? { text: this.#tableText(value) }
     const { idField } = this.#content
@@ -288,7 +288,7 @@ export class DocumentReader {
     return { ...document, group, id: idOf(plain ?? null, idField) }
   }
 
-  /** The text of a row of a Parquet file. */
+  /** The text of a row of Parquet or CSV. */
   #tableText(value) {
     const { field } = this.#content
     if (typeof value !== 'string' && !(value instanceof Uint8Array))

@@ -153,6 +153,12 @@ export interface CorpusOptions {
    */
   maskBy?: 'generation' | 'origin' | undefined
   /**
+   * The turns of the assistant whose tokens have the loss mask 1. `'last'`: what follows the last
+   * message of another role. A message with `weight: 0`, `train: false` or `training: false` never
+   * has it. Default: `'all'`
+   */
+  maskTurns?: 'all' | 'last' | undefined
+  /**
    * With `messages`: the day that templates with `strftime_now` write, such as `'2026-01-31'`.
    * Required for such templates, because a job can run on several days. Default: none.
    */

@@ -16,6 +16,7 @@ export class Totals {
   textBytes = 0
   characters = 0
   empty = 0
+  unlearned = 0
   truncated = 0
   cutTokens = 0
   unpaired = 0
@@ -98,7 +99,7 @@ function lineOf(record) {
 
 const LINE = [
   ...['shard', 'planned', 'documents', 'rows', 'tokens', 'textBytes', 'characters', 'empty', 'truncated'],
-  ...['unpaired', 'lossTokens', 'skipped', 'files', 'input', 'host', 'started', 'seconds'],
+  ...['unlearned', 'unpaired', 'lossTokens', 'skipped', 'files', 'input', 'host', 'started', 'seconds'],
 ]
 
 /**

@@ -18,6 +18,7 @@ export const CHOICES = {
   onError: ['fail', 'skip'],
   specialTokens: SPECIAL_TOKEN_MODES,
   maskBy: ['generation', 'origin'],
+  maskTurns: ['all', 'last'],
   resumeCheck: ['sha256', 'size'],
 }
 
@@ -88,6 +89,7 @@ export const QUEUE_NAME = 'tokenlane-corpus'
  * @property {string} [messages] the field with the messages of chats, which are the documents
  * @property {string} [tools]
  * @property {'generation' | 'origin'} [maskBy]
+ * @property {'all' | 'last'} [maskTurns] the turns of the assistant that the loss mask has
  * @property {string} [date] the day that templates write
  * @property {ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
@@ -170,6 +172,7 @@ export function checkContent(given, formats = FORMATS) {
     messages: fieldPath(given, 'messages'),
     tools: fieldPath(given, 'tools'),
     maskBy: choice(given, 'maskBy', CHOICES.maskBy),
+    maskTurns: choice(given, 'maskTurns', CHOICES.maskTurns),
     date: day(given, 'date'),
     chat: chatParts(given.chat),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
@@ -209,7 +212,7 @@ export function conflictOf(content, given, inputs, dryRun) {
     return `${ofJson} is for rows of JSON and Parquet`
   if (content.messages !== undefined && given.field !== undefined)
     return 'field is the text of a document, and messages those of a chat: give one of them'
-  for (const name of ['tools', 'template', 'maskBy', 'date'])
+  for (const name of ['tools', 'template', 'maskBy', 'maskTurns', 'date'])
     if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
       return `${name} needs the option messages`
   if (content.type !== undefined && ROW_FORMATS.includes(content.format))

@@ -80,6 +80,7 @@ export const SUMS = /** @type {const} */ ([
   'textBytes',
   'characters',
   'empty',
+  'unlearned',
   'truncated',
   'unpaired',
   'filtered',

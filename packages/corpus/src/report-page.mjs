@@ -64,6 +64,7 @@ function factsOf(job, { totals, first, last }, price) {
   if (totals.empty > 0) facts.push(['documents without tokens', `${number(totals.empty)}, left out`])
   if (totals.truncated > 0)
     facts.push(['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`])
+  if (totals.unlearned > 0) facts.push(['chats without a token to learn from', `${number(totals.unlearned)}, left out`])
   const { pack } = job.options
   if (pack !== undefined && totals.rows > 0) {
     const percent = (part, all) => `${fixed((part / Math.max(1, all)) * 100)} %`

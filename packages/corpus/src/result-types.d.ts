@@ -88,6 +88,8 @@ export interface CorpusTotals {
   characters: number
   /** Documents without tokens, which are left out. */
   empty: number
+  /** Chats without a token to learn from, which are left out: their loss masks are 0. */
+  unlearned: number
   /** Documents that were cut at `maxTokens`. */
   truncated: number
   /** Tokens that were cut off. */
@@ -136,7 +138,7 @@ export interface CorpusTokenizer {
   encoding?: string
   /** SHA-256 of its file. */
   sha256: string
-  /** The number of its tokens. */
+  /** The rows that an embedding needs: the largest id, added tokens included, plus one. */
   vocabSize: number
   /** The id before each document. */
   bos?: number

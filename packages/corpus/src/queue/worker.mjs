@@ -36,11 +36,6 @@ const WAIT_SECONDS = 300
 /** The first and the longest pause in ms of a worker whose machine cannot process shards. */
 const MIN_PAUSE_MS = 1000
 const MAX_PAUSE_MS = 60_000
-/**
- * Time in milliseconds after which a shard that was handed back is tried again. The pauses of the
- * workers keep it from going back and forth.
- */
-const RETURN_DELAY_MS = 1000
 /** Minimum time in milliseconds between two messages about the progress of a shard. */
 const PROGRESS_INTERVAL_MS = 1000
 /**
@@ -292,8 +287,9 @@ class CorpusWorker {
       await this.#worker.pause(true)
     }
     await job.updateProgress({ host: os.hostname(), code, refused }).catch(() => {})
-    await job.moveToDelayed(Date.now() + RETURN_DELAY_MS, token)
-    throw new this.#bullmq.DelayedError()
+    // Without a delay, which would be as long as the clock of this machine is ahead.
+    await job.moveToWait(token)
+    throw new this.#bullmq.WaitingError()
   }
 
   /** Reports a failure. Returns the error that BullMQ stores. */

@@ -5,6 +5,7 @@
 
 const { byteLevelAlphabet } = require('../byte-level.js')
 const { GENERATION, chatOfParts } = require('../chat/chat.js')
+const LEARNED = require('../chat/learned.js')
 const { error, typeError, wrongType, wrongValue } = require('../errors.js')
 const { chatOf, componentsOf, encodeChat, encodeDocuments, maxId } = require('../internals.js')
 const { later } = require('../later.js')
@@ -38,6 +39,7 @@ const modules = later({
 module.exports = {
   BatchTexts,
   GENERATION,
+  LEARNED,
   Tokenizer,
   VERSION,
   byteLevelAlphabet,

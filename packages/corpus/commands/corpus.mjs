@@ -117,12 +117,25 @@ const corpus = {
       value: 'PATH',
       help: 'documents are chats: the field with the messages, rendered with the chat template of the tokenizer; a loss mask beside the ids says which tokens the assistant wrote',
     },
+    completion: {
+      value: 'PATH',
+      help: 'with --messages: a field with a text or messages that follow; only they are learned. For prompt and completion, or chosen',
+    },
     tools: { value: 'PATH', help: 'with --messages: the field with the tools of a chat' },
     template: { value: 'FILE', help: 'with --messages: a file with another chat template' },
     'mask-by': {
       choices: ['generation', 'origin'],
       help: 'with --messages: the loss mask is what {% generation %} tags of the template mark, or the answers of the assistant (default: generation if the template has such tags)',
     },
+    'mask-turns': {
+      choices: ['all', 'last'],
+      help: 'with --messages: learn all answers, or the last one (default: all)',
+    },
+    'mask-roles': {
+      value: 'ROLES',
+      help: 'with --messages: roles whose messages are learned, such as assistant,tool (default: assistant)',
+    },
+    'without-reasoning': { help: 'with --messages: reasoning, such as <think>…</think>, is not learned' },
     date: { value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
     hooks: {
       value: 'FILE',
@@ -313,6 +326,7 @@ export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? F
 /** The options of `tokenizeCorpus` that the command line sets. */
 const optionsOf = (/** @type {any} */ { price, json, quiet, giveUp, bosToken, eosToken, ...values }) => ({
   ...values,
+  maskRoles: values.maskRoles?.split(','),
   bos: edgeOf('bos', values.bos, bosToken),
   eos: edgeOf('eos', values.eos, eosToken),
   queue: queueOf(values),
@@ -350,6 +364,7 @@ function summary(result, cost) {
     cutTokens,
     unpaired,
     filtered,
+    unlearned,
     skipped,
     lossTokens,
   } = result
@@ -358,6 +373,7 @@ function summary(result, cost) {
     ...(empty > 0 ? [`left out: ${plural(empty, 'document')} without tokens`] : []),
     ...(truncated > 0 ? [`cut: ${plural(truncated, 'document')}, by ${plural(cutTokens, 'token')}`] : []),
     ...(filtered > 0 ? [`left out by the hooks: ${plural(filtered, 'document')}`] : []),
+    ...(unlearned > 0 ? [`left out: ${plural(unlearned, 'document')} without a token to learn from`] : []),
     ...(unpaired > 0 ? [`unpaired surrogates, which became U+FFFD: in ${plural(unpaired, 'document')}`] : []),
     ...(lossTokens === undefined
       ? []

@@ -4,10 +4,11 @@
 
 import { createHash } from 'node:crypto'
 
-import { Failure, fileFailure, asUtf8Failure, valueAt, fieldFailure } from 'tokenlane/internal/files.mjs'
+import { fileFailure, asUtf8Failure, valueAt } from 'tokenlane/internal/files.mjs'
 import { GENERATION, chatOf, chatOfParts, encodeChat, modules, readRegular } from 'tokenlane/internal/corpus.js'
+import { choiceOf, messagesOf, toolsOf } from './chat-rows.mjs'
 import { error, wrongValue } from './errors.mjs'
-import { joinMask } from './loss-mask.mjs'
+import { joinMask, lossTokensOf } from './loss-mask.mjs'
 import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
@@ -16,8 +17,6 @@ import { isObject } from './values.mjs'
 const MAX_PARTS = 1 << 19
 /** What templates with a date call. */
 const CLOCK = 'strftime_now'
-/** Maximum number of fields of a message that an error names. */
-const MAX_NAMED = 8
 
 /**
  * The options of a job, with what renders its chats.
@@ -126,58 +125,41 @@ export class Chats {
    * @param {Buffer} bytes of the row
    */
   document(parsed, bytes) {
-    const { messages, tools } = this.#content
-    const value = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(bytes.toString()) : parsed
-    return this.#encode(valueAt(value, messages), tools === undefined ? undefined : valueAt(value, tools))
+    const row = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(bytes.toString()) : parsed
+    const [messages, completion, tools] = ['messages', 'completion', 'tools'].map((name) => {
+      const field = this.#content[name]
+      return field === undefined ? undefined : valueAt(row, field)
+    })
+    return this.#encode({ messages, completion, tools, row })
   }
 
-  /** The document of a row of Parquet, by the values of its columns. */
-  tableDocument(messages, tools) {
-    return this.#encode(plain(messages), plain(tools))
+  /**
+   * The document of a row of Parquet, by the values of its columns.
+   *
+   * @param {{ messages: any, completion: any, tools: any }} values
+   */
+  tableDocument(values) {
+    return this.#encode(/** @type {any} */ (plain(values)))
   }
 
-  #encode(given, givenTools) {
-    const messages = messagesOf(given, this.#content.messages)
-    const tools = toolsOf(givenTools, this.#content.tools)
+  /** @param {{ messages: any, completion: any, tools: any, row?: any }} values */
+  #encode(values) {
+    const chat = messagesOf(values, this.#content)
+    const { messages } = chat
+    const tools = toolsOf(values.tools, this.#content.tools)
     // Rows without tools share one object of options.
     const options = tools === undefined ? this.#options : { ...this.#options, tools }
-    const request = { by: this.#content.maskBy, options }
+    const request = { by: this.#content.maskBy, options, choice: choiceOf(chat, this.#content) }
     const { text, ids, assistantMask } = encodeChat(this.#tokenizer, this.#chat, messages, request)
-    return { text: Buffer.from(text), tokens: joinMask(ids, assistantMask) }
+    const tokens = joinMask(ids, assistantMask)
+    return { text: Buffer.from(text), tokens, isUnlearned: this.#isUnlearned(tokens) }
   }
-}
 
-/** The messages of a row: an array, or its JSON. */
-function messagesOf(given, field) {
-  const messages = ofJson(given, field)
-  if (!Array.isArray(messages)) throw fieldFailure(field, 'an array of messages', messages)
-  if (messages.length === 0) throw new Failure('FIELD', `the field '${field}' has no messages`)
-  messages.forEach((message, index) => {
-    if (isObject(message) && (typeof message.role === 'string' || isObject(message.author))) return
-    const names = isObject(message)
-      ? `only ${Object.keys(message).slice(0, MAX_NAMED).join(', ') || 'no field'}`
-      : 'not an object'
-    throw new Failure('FIELD', `message ${index} of the field '${field}' must have a role, but it has ${names}`)
-  })
-  return messages
-}
-
-/** The tools of a row: an array, its JSON, or none. */
-function toolsOf(given, field) {
-  const tools = ofJson(given ?? undefined, field)
-  if (tools === undefined || tools === null) return undefined
-  if (!Array.isArray(tools)) throw fieldFailure(field, 'an array of tools', tools)
-  return tools
-}
-
-/** A value that may be JSON in a string, as in tables whose rows have different fields. */
-function ofJson(value, field) {
-  if (typeof value !== 'string') return value
-  try {
-    JSON.parse(value)
-    return parsePythonJson(value)
-  } catch (cause) {
-    throw new Failure('FIELD', `the field '${field}' is a string that is not JSON: ${cause.message}`, { cause })
+  /** Whether there is nothing to learn in the tokens that maxTokens keeps. */
+  #isUnlearned(tokens) {
+    const { maxTokens = Infinity, bos, eos } = this.#content
+    const kept = Math.min(tokens.length, maxTokens - Number(bos !== false) - Number(eos !== false))
+    return tokens.length > 0 && lossTokensOf(tokens, 0, kept) === 0
   }
 }
 

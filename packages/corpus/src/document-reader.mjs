@@ -64,6 +64,7 @@ export class DocumentReader {
   #onSkip
   #onUnpaired
   #onFiltered
+  #onUnlearned
   #chats
   #custom
   #batch
@@ -86,14 +87,15 @@ export class DocumentReader {
   /**
    * @param {import('./options.mjs').Content} content
    * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
-   *   onUnpaired?: () => void, onFiltered?: () => void, chats?: import('./chats.mjs').Chats,
-   *   custom?: import('./hooks.mjs').Hooks }} hooks see Hooks in documents.mjs
+   *   onUnpaired?: () => void, onFiltered?: () => void, onUnlearned?: () => void, chats?:
+   *   import('./chats.mjs').Chats, custom?: import('./hooks.mjs').Hooks }} hooks see Hooks in documents.mjs
    */
-  constructor(content, { onSkip, onUnpaired, onFiltered, chats, custom }) {
+  constructor(content, { onSkip, onUnpaired, onFiltered, onUnlearned, chats, custom }) {
     this.#content = content
     this.#onSkip = onSkip
     this.#onUnpaired = onUnpaired
     this.#onFiltered = onFiltered
+    this.#onUnlearned = onUnlearned
     this.#chats = chats
     this.#custom = custom
     this.#batch = this.#newBatch()
@@ -218,6 +220,7 @@ export class DocumentReader {
       if (found === undefined) return
       const text = this.#custom === undefined ? found.text : this.#changed(found, row)
       if (text === undefined) return this.#onFiltered?.()
+      if (found.isUnlearned) return this.#onUnlearned?.()
       this.#batch.push(text, row, found.id, found.group)
       if (found.tokens !== undefined) this.#batch.pushChat(found.tokens)
     } catch (failure) {
@@ -240,8 +243,8 @@ export class DocumentReader {
    * The text, the id and the group of a row, and the tokens of a chat; `undefined` for a blank line
    * of JSON.
    *
-   * @returns {{ text: Uint8Array, tokens?: Uint32Array, id?: string, group?: string, value?: any }
-   *   | undefined} `value` is the row of JSON
+   * @returns {{ text: Uint8Array, tokens?: Uint32Array, isUnlearned?: boolean, id?: string, group?:
+   *   string, value?: any } | undefined} `value` is the row of JSON
    */
   #read(row) {
     const { rows } = this.#part
@@ -279,8 +282,10 @@ export class DocumentReader {
   }
 
   /** The document of a row of a Parquet file. */
-  #tableDocument({ value, tools, id, group: given }) {
-    const document = this.#chats?.tableDocument(value, tools) ?? { text: this.#tableText(value) }
+  #tableDocument({ value, tools, completion, id, group: given }) {
+    const document = this.#chats?.tableDocument({ messages: value, completion, tools }) ?? {
+      text: this.#tableText(value),
+    }
     const { idField } = this.#content
     const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
     if (idField === undefined) return { ...document, group }

@@ -26,6 +26,8 @@ import { openInput } from './store/store.mjs'
  *   each row that cannot be read; throws unless such rows are skipped
  * @property {import('./hooks.mjs').Hooks} [custom] the hooks of the user
  * @property {() => void} [onFiltered] called for each document that they leave out
+ * @property {() => void} [onUnlearned] called for each chat without a token to learn from, which is
+ *   left out
  * @property {() => void} [onUnpaired] called for each text with unpaired surrogates, which become
  *   U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far

@@ -131,7 +131,8 @@ export interface CorpusOptions {
   specialTokens?: 'parse' | 'text' | 'throw' | undefined
   /**
    * Makes documents of chats: the field with the messages of a row of JSON or Parquet, an array or
-   * its JSON. They are rendered with the chat template of the tokenizer, or with the format of
+   * its JSON. Messages have a `role`, or `from` and `value` as in ShareGPT. Chats without a token
+   * to learn from are left out and counted. They are rendered with the chat template of the tokenizer, or with the format of
    * gpt-oss for `'o200k_harmony'`. Special tokens in messages are text unless `specialTokens` is
    * `'parse'`. Each id gets a loss mask, 1 if the assistant wrote the token: `.mask.npy` or
    * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, `.mask.bin` for llmc, and
@@ -139,6 +140,12 @@ export interface CorpusOptions {
    * columns of numbers of Parquet, it is `1`. Default: documents are texts.
    */
   messages?: string | undefined
+  /**
+   * With `messages`: a field with a text or messages that follow those of `messages`, such as
+   * `'completion'` or `'chosen'`. Only they are learned, and both fields may be texts: a message of
+   * the user and an answer. Default: none.
+   */
+  completion?: string | undefined
   /** With `messages`: the field with the tools of a chat. Default: no tools. */
   tools?: string | undefined
   /**
@@ -152,6 +159,25 @@ export interface CorpusOptions {
    * `'generation'` if the template has such blocks, else `'origin'`.
    */
   maskBy?: 'generation' | 'origin' | undefined
+  /**
+   * With `messages`: whether all answers are learned or the last one. A message with `train: true`
+   * is learned, and one with `train: false` or `weight: 0` is not, whatever the options say.
+   * Default: `'all'`.
+   */
+  maskTurns?: 'all' | 'last' | undefined
+  /**
+   * With `messages`: the roles whose messages are learned. Of other roles than the assistant, it is
+   * the text of the message itself, without what the template writes around it. Default:
+   * `['assistant']`.
+   */
+  maskRoles?: readonly string[] | undefined
+  /**
+   * With `messages`: reasoning is not learned: what is between `<think>`, `<seed:think>`, `[THINK]`
+   * or `<|START_THINKING|>` and the tag that ends it, with the tags and the white space behind
+   * them. A chat whose reasoning is written in another way is an error of the row
+   * (`ERR_TOKENLANE_CHAT_REFUSED`). Default: `false`.
+   */
+  withoutReasoning?: boolean | undefined
   /**
    * With `messages`: the day that templates with `strftime_now` write, such as `'2026-01-31'`.
    * Required for such templates, because a job can run on several days. Default: none.

@@ -13,6 +13,9 @@ export const PACKINGS = ['sequential', 'best-fit']
 export const WORDS = 'words'
 export const UNITS = ['json', 'lines', 'files']
 const SPECIAL = ['parse', 'text', 'throw']
+/** Options of jobs whose documents are chats. */
+const OF_CHATS = ['completion', 'tools', 'template', 'maskBy', 'maskTurns', 'maskRoles', 'withoutReasoning', 'date']
+const MAX_ROLES = 32
 
 /** Default size of a shard in bytes of text. */
 export const SHARD_SIZE = 256 << 20
@@ -79,8 +82,12 @@ export const QUEUE_NAME = 'tokenlane-corpus'
  * @property {number} [maxTokens]
  * @property {'parse' | 'text' | 'throw'} [specialTokens]
  * @property {string} [messages] the field with the messages of chats, which are the documents
+ * @property {string} [completion] the field with the messages that follow them, which are learned
  * @property {string} [tools]
  * @property {'generation' | 'origin'} [maskBy]
+ * @property {'all' | 'last'} [maskTurns]
+ * @property {string[]} [maskRoles]
+ * @property {true} [withoutReasoning]
  * @property {string} [date] the day that templates write
  * @property {ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
@@ -161,8 +168,12 @@ export function checkContent(given, formats = FORMATS) {
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
     specialTokens: choice(given, 'specialTokens', SPECIAL),
     messages: fieldPath(given, 'messages'),
+    completion: fieldPath(given, 'completion'),
     tools: fieldPath(given, 'tools'),
     maskBy: choice(given, 'maskBy', ['generation', 'origin']),
+    maskTurns: choice(given, 'maskTurns', ['all', 'last']),
+    maskRoles: roles(given, 'maskRoles'),
+    withoutReasoning: flag(given, 'withoutReasoning') || undefined,
     date: day(given, 'date'),
     chat: chatParts(given.chat),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
@@ -202,8 +213,8 @@ export function conflictOf(content, given, inputs, dryRun) {
     return `${ofJson} is for rows of JSON and Parquet`
   if (content.messages !== undefined && given.field !== undefined)
     return 'field is the text of a document, and messages those of a chat: give one of them'
-  for (const name of ['tools', 'template', 'maskBy', 'date'])
-    if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
+  for (const name of OF_CHATS)
+    if (content.messages === undefined && (content[name] ?? (given[name] || undefined)) !== undefined)
       return `${name} needs the option messages`
   if (content.type !== undefined && ROW_FORMATS.includes(content.format))
     return 'type is for megatron, npy, bin, llmc and mds'
@@ -246,6 +257,16 @@ function day(given, name) {
   const time = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
   const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
   if (!isDay) throw wrongValue(name, 'a day such as 2026-01-31', value)
+  return value
+}
+
+/** The roles whose messages are learned. */
+function roles(given, name) {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (!Array.isArray(value)) throw wrongType(name, 'an array of roles', value)
+  if (value.length === 0 || value.length > MAX_ROLES || value.some((role) => typeof role !== 'string' || role === ''))
+    throw wrongValue(name, `1 to ${MAX_ROLES} names of roles`, value)
   return value
 }
 

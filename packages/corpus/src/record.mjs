@@ -83,6 +83,7 @@ export const SUMS = /** @type {const} */ ([
   'truncated',
   'unpaired',
   'filtered',
+  'unlearned',
 ])
 const PACKING = ['rows', 'pieces', 'cutDocuments', 'padding']
 const COUNTS = ['documents', 'tokens', 'textBytes']

@@ -100,6 +100,8 @@ export interface CorpusTotals {
   padding: number
   /** Documents that `hooks` left out. */
   filtered: number
+  /** Chats without a token to learn from within `maxTokens`, which are left out. */
+  unlearned: number
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired: number
   /** For chats, the tokens whose loss mask is 1. */

@@ -80,6 +80,9 @@ export async function doShard({ shard, parts, job, base }, context) {
     onFiltered: () => {
       stats.filtered += 1
     },
+    onUnlearned: () => {
+      stats.unlearned += 1
+    },
     onUnpaired: () => {
       stats.unpaired += 1
     },

@@ -58,7 +58,7 @@ const chats = (count, seed) =>
   Array.from({ length: count }, (_, index) => ({
     id: `chat-${seed}-${index}`,
     tools: index % 3 === 1 ? [{ type: 'function', function: { name: `f${index}` } }] : undefined,
-    messages: Array.from({ length: 1 + ((index + seed) % 5) }, (_, turn) => ({
+    messages: Array.from({ length: 2 + ((index + seed) % 5) }, (_, turn) => ({
       role: turn % 2 === 0 ? 'user' : 'assistant',
       content: `${text(5 + ((index * 37 + turn * 11) % 60), seed * 100 + index + turn)}${index % 4 === 0 ? '<|im_end|>' : ''}`,
     })),
@@ -150,7 +150,10 @@ for (const format of FORMATS)
       [...ids.slice(0, 19), loaded.tokenToId('</s>')],
       [...mask.slice(0, 19), 0],
     ]
-    assert.deepEqual(await rowsOf(all.output), expected().map(cut))
+    const wanted = expected().map(cut)
+    const isLearned = ([, mask]) => mask.includes(1)
+    assert.deepEqual(await rowsOf(all.output), wanted.filter(isLearned))
+    assert.equal(all.result.unlearned, wanted.filter((row) => !isLearned(row)).length)
   })
 
 test('llmc has a file of masks beside its tokens', async () => {
@@ -309,11 +312,7 @@ const BAD = [
   ['{"messages":"no JSON"}', 'FIELD', /is a string that is not JSON/],
   ['{"messages":[]}', 'FIELD', /has no messages/],
   ['{"messages":[1]}', 'FIELD', /message 0 .* not an object/],
-  [
-    '{"messages":[{"from":"human","value":"x"}]}',
-    'FIELD',
-    /message 0 .* must have a role, but it has only from, value/,
-  ],
+  ['{"messages":[{"by":"human","text":"x"}]}', 'FIELD', /message 0 .* must have a role, but it has only by, text/],
   [JSON.stringify({ messages: [user], tools: {} }), 'FIELD', /the field 'tools' must be an array of tools/],
   [JSON.stringify({ messages: [user], tools: [1] }), 'ARGUMENT_TYPE', /tools\[0\]/],
   [JSON.stringify({ messages: [{ role: 'system', content: 'x' }] }), 'CHAT_REFUSED', /no system/],
@@ -379,7 +378,7 @@ test('templates see the numbers of Python', async () => {
   fs.writeFileSync(at('numbers.jinja'), template)
   const strings = [String.raw`"1.0 \"2.0\\"`, String.raw`"\\"`]
   const value = (list) => `{"a":[${list.join(',')}],"__proto__":{"1.0":${list[0]}},"s":[${strings}]}`
-  const line = `{"messages":[{"role":"user","content":"","value":${value(NUMBERS.map(([json]) => json))}}]}`
+  const line = `{"messages":[{"role":"assistant","content":"","value":${value(NUMBERS.map(([json]) => json))}}]}`
   fs.writeFileSync(at('numbers.jsonl'), `${line}\n`)
   const { output } = await job({ inputs: at('numbers.jsonl'), template: at('numbers.jinja'), format: 'jsonl' })
   const [[ids]] = await rowsOf(output)

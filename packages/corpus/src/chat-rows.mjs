@@ -1,0 +1,131 @@
+// The shapes in which rows have chats, as messages with roles; and which of the messages are
+// learned.
+//
+//   messages   [{ role, content }, …], or its JSON
+//   ShareGPT   [{ from, value }, …]
+//   with the option completion: two of these, or a question and an answer as texts
+
+import { Failure, fieldFailure } from 'tokenlane/internal/files.mjs'
+import { LEARNED } from 'tokenlane/internal/corpus.js'
+import { parsePythonJson } from './python-json.mjs'
+import { isObject } from './values.mjs'
+
+const { ALWAYS, MARKED, NOTHING } = LEARNED
+/** Maximum number of fields of a message that an error names. */
+const MAX_NAMED = 8
+/** The roles of messages in ShareGPT. */
+const ROLES = new Map([
+  ...[
+    ['human', 'user'],
+    ['user', 'user'],
+  ],
+  ...['gpt', 'assistant', 'chatgpt', 'model'].map((name) => [name, 'assistant']),
+  ...[
+    ['system', 'system'],
+    ['tool', 'tool'],
+    ['observation', 'tool'],
+  ],
+]) // prettier-ignore
+/** Fields of rows of other shapes, and the options that read them. */
+const SHAPES = [
+  [['conversations'], '--messages conversations'],
+  [['prompt', 'completion'], '--messages prompt --completion completion'],
+  [['prompt', 'chosen'], '--messages prompt --completion chosen'],
+  [['chosen'], '--messages chosen'],
+  [['messages'], '--messages messages'],
+]
+
+/**
+ * The messages of a row, and the number of those that only lead to its completion.
+ *
+ * @param {{ messages: any, completion?: any, row?: any }} values of the fields; the row for errors
+ * @param {import('./options.mjs').Content} content
+ */
+export function messagesOf({ messages: given, completion: answer, row }, content) {
+  const { messages: field, completion } = content
+  if (completion === undefined) return { messages: listOf(given, { field, row }), before: 0 }
+  const prompt = listOf(given, { field, row, role: 'user' })
+  return { messages: [...prompt, ...listOf(answer, { field: completion, role: 'assistant' })], before: prompt.length }
+}
+
+/** The messages of a field. With a role, a text that is no JSON is a message of this role. */
+function listOf(given, { field, row = undefined, role = undefined }) {
+  if (role !== undefined && typeof given === 'string' && !/^\s*\[/.test(given)) return [{ role, content: given }]
+  const messages = ofJson(given, field)
+  if (!Array.isArray(messages)) throw notMessages(field, messages, row, role)
+  if (messages.length === 0) throw new Failure('FIELD', `the field '${field}' has no messages`)
+  return messages.map((message, index) => withRole(message, index, field))
+}
+
+function notMessages(field, value, row, role) {
+  const failure = fieldFailure(field, `${role === undefined ? '' : 'a text or '}an array of messages`, value, row)
+  const shape = SHAPES.find(([names]) => isObject(row) && names.every((name) => row[name] !== undefined))
+  return value !== undefined || shape === undefined
+    ? failure
+    : new Failure('FIELD', `${failure.message}; the row has ${shape[0].join(' and ')}: use ${shape[1]}`)
+}
+
+/** A message with a role. */
+function withRole(message, index, field) {
+  if (isObject(message) && (typeof message.role === 'string' || isObject(message.author))) return message
+  if (!isObject(message) || typeof message.from !== 'string' || message.value === undefined) {
+    const fields = isObject(message) ? Object.keys(message).slice(0, MAX_NAMED).join(', ') || 'no field' : undefined
+    const names = fields === undefined ? 'not an object' : `only ${fields}`
+    throw new Failure('FIELD', `message ${index} of the field '${field}' must have a role, but it has ${names}`)
+  }
+  const { from, value, ...others } = message
+  const role = ROLES.get(from)
+  if (role !== undefined) return { role, content: value, ...others }
+  const known = `which is none of ${[...ROLES.keys()].join(', ')}`
+  throw new Failure('FIELD', `message ${index} of the field '${field}' is from '${from.slice(0, 100)}', ${known}`)
+}
+
+/** The tools of a row: an array, its JSON, or none. */
+export function toolsOf(given, field) {
+  const tools = ofJson(given ?? undefined, field)
+  if (tools === undefined || tools === null) return undefined
+  if (!Array.isArray(tools)) throw fieldFailure(field, 'an array of tools', tools)
+  return tools
+}
+
+/** A value that may be JSON in a string, as in tables whose rows have different fields. */
+function ofJson(value, field) {
+  if (typeof value !== 'string') return value
+  try {
+    JSON.parse(value)
+    return parsePythonJson(value)
+  } catch (cause) {
+    throw new Failure('FIELD', `the field '${field}' is a string that is not JSON: ${cause.message}`, { cause })
+  }
+}
+
+/**
+ * What is learned of each message; `undefined` if it is what the assistant wrote.
+ *
+ * @param {{ messages: any[], before: number }} chat
+ * @param {import('./options.mjs').Content} content
+ */
+export function choiceOf({ messages, before }, { maskRoles, maskTurns, withoutReasoning }) {
+  const flags = messages.map(flagOf)
+  const isChosen = [maskRoles, maskTurns, withoutReasoning].some((option) => option !== undefined) || before > 0
+  if (!isChosen && flags.every((flag) => flag === undefined)) return undefined
+  const hasRole = ({ role }) => (maskRoles ?? ['assistant']).includes(role)
+  const last = maskTurns === 'last' ? messages.findLastIndex(hasRole) : undefined
+  const learned = messages.map((message, index) => {
+    if (flags[index] !== undefined) return flags[index]
+    if (index < before || (last !== undefined && index !== last)) return NOTHING
+    return maskRoles === undefined ? MARKED : hasRole(message) ? ALWAYS : NOTHING
+  })
+  return { learned, withoutReasoning }
+}
+
+/** What the flag of a message says: `train` as in axolotl, or `weight` as in OpenAI's files. */
+function flagOf({ train, weight }, index) {
+  const wrong = (name, must) => new Failure('FIELD', `the field '${name}' of message ${index} must be ${must}`)
+  if (![undefined, null, true, false].includes(train)) throw wrong('train', 'true or false')
+  // In a column of floats of Parquet, and in `1.0`, it is no number of JavaScript.
+  const number = typeof weight === 'object' ? (weight?.value ?? undefined) : weight
+  if (number !== undefined && number !== 0 && number !== 1) throw wrong('weight', '0 or 1')
+  if (typeof train === 'boolean') return train ? ALWAYS : NOTHING
+  return number === 0 ? NOTHING : undefined
+}

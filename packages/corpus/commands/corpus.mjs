@@ -36,6 +36,7 @@ import {
   metricsOf,
 } from './options.mjs'
 import { merge } from './corpus-merge.mjs'
+import { show } from './corpus-show.mjs'
 
 const PRICE = /^(?:(\p{Sc}|[A-Z]{3}) ?)?(\d+|\d*\.\d+)(?: ?(\p{Sc}|[A-Z]{3}))?$/u
 const MAX_COUNT = 2 ** 31 - 1
@@ -46,7 +47,7 @@ const corpus = {
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
     'merge [options] -o FOLDER FOLDER…',
-    'verify FOLDER | clean FOLDER | report FOLDER -o FILE',
+    'verify FOLDER | clean FOLDER | report FOLDER -o FILE | show FOLDER [ROW]',
   ],
   about: [
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, frames of gzip and Zstandard where their lengths are known, else whole files. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
@@ -57,7 +58,7 @@ const corpus = {
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'gs://bucket/prefix/ needs the package @google-cloud/storage, and az://container/prefix/ @azure/storage-blob with AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT_NAME.',
     'Inputs may be datasets of the Hugging Face Hub, hf://datasets/OWNER/NAME[@REVISION] with a path or a pattern after it, with the package @huggingface/hub; HF_TOKEN gives access to private ones.',
-    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
+    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs; tokenlane corpus show FOLDER ROW writes a row as text.',
   ],
   brief: {
     output: 'folder of the output; an unfinished job continues',
@@ -318,7 +319,7 @@ function folderOf([, folder, ...more]) {
   return folder
 }
 
-const FURTHER = { verify, report, clean, merge }
+const FURTHER = { verify, report, clean, merge, show }
 
 /** The command that the first argument selects. */
 export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : corpus)

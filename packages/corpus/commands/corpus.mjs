@@ -40,6 +40,7 @@ import { show } from './corpus-show.mjs'
 
 const PRICE = /^(?:(\p{Sc}|[A-Z]{3}) ?)?(\d+|\d*\.\d+)(?: ?(\p{Sc}|[A-Z]{3}))?$/u
 const MAX_COUNT = 2 ** 31 - 1
+const SAMPLE = /^(?:(\d+\.?\d*)-)?(\d+\.?\d*)%$/
 
 const corpus = {
   summary: 'Turn a corpus into token files, on all cores; resumable.',
@@ -112,6 +113,10 @@ const corpus = {
       value: 'SEED',
       number: [0, Number.MAX_SAFE_INTEGER],
       help: 'a random order of shards, and of the documents in each',
+    },
+    sample: {
+      value: 'PERCENT',
+      help: 'a part of the documents, by the hash of their text: 1%, or a side such as 0-99% and 99-100%',
     },
     'special-tokens': ENCODE_OPTIONS['special-tokens'],
     messages: {
@@ -328,6 +333,7 @@ export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? F
 const optionsOf = (/** @type {any} */ { price, json, quiet, giveUp, bosToken, eosToken, ...values }) => ({
   ...values,
   maskRoles: values.maskRoles?.split(','),
+  sample: sampleOf(values.sample),
   bos: edgeOf('bos', values.bos, bosToken),
   eos: edgeOf('eos', values.eos, eosToken),
   queue: queueOf(values),
@@ -342,6 +348,15 @@ const queueOf = ({ queue, append, dryRun }) =>
 function edgeOf(name, isOn, token) {
   if (token !== undefined && isOn) throw new UsageError(`give '--${name}' or '--${name}-token', not both`)
   return token ?? isOn
+}
+
+/** The range of hashes that percentages name. */
+function sampleOf(value) {
+  if (value === undefined) return undefined
+  const [, from = '0', to] = SAMPLE.exec(value) ?? []
+  if (to === undefined || Number(from) >= Number(to) || Number(to) > 100)
+    throw new UsageError(`'--sample' is a percentage such as 1%, or a range such as 99-100%, not '${value}'`)
+  return [Number(from) / 100, Number(to) / 100]
 }
 
 function priceOf(value) {
@@ -374,6 +389,7 @@ function summary(result, cost) {
     ...(empty > 0 ? [`left out: ${plural(empty, 'document')} without tokens`] : []),
     ...(truncated > 0 ? [`cut: ${plural(truncated, 'document')}, by ${plural(cutTokens, 'token')}`] : []),
     ...(filtered > 0 ? [`left out by the hooks: ${plural(filtered, 'document')}`] : []),
+    ...sampled(result),
     ...(unlearned > 0 ? [`left out: ${plural(unlearned, 'document')} without a token to learn from`] : []),
     ...(unpaired > 0 ? [`unpaired surrogates, which became U+FFFD: in ${plural(unpaired, 'document')}`] : []),
     ...(lossTokens === undefined
@@ -391,6 +407,13 @@ function summary(result, cost) {
         ]),
   ]
   return lines.join('\n')
+}
+
+/** What a sample says about the whole. */
+function sampled({ options: { sample }, unsampled, tokens }) {
+  if (sample === undefined) return []
+  const whole = Math.round(tokens / (sample[1] - sample[0]))
+  return [`sample: ${plural(unsampled, 'document')} were left out; about ${plural(whole, 'token')} in all`]
 }
 
 const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)

@@ -5,6 +5,7 @@
 // are not lines.
 
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 
 import {
   Failure,
@@ -52,7 +53,8 @@ const isWellFormed = (name) => name === undefined || Buffer.from(name).toString(
  * @param {string} rows
  * @param {import('./options.mjs').Content} content
  */
-export function addonReads(rows, { field, idField, groupBy, messages }) {
+export function addonReads(rows, { field, idField, groupBy, messages, sample }) {
+  if (sample !== undefined) return false
   if (rows === 'lines') return groupBy === undefined
   if (rows !== 'json' || messages !== undefined) return false
   const isRead = idField === undefined || groupBy === undefined
@@ -65,6 +67,7 @@ export class DocumentReader {
   #onUnpaired
   #onFiltered
   #onUnlearned
+  #onUnsampled
   #chats
   #custom
   #batch
@@ -87,15 +90,16 @@ export class DocumentReader {
   /**
    * @param {import('./options.mjs').Content} content
    * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
-   *   onUnpaired?: () => void, onFiltered?: () => void, onUnlearned?: () => void, chats?:
+   *   onUnpaired?: () => void, onFiltered?: () => void, onUnlearned?: () => void, onUnsampled?: () => void, chats?:
    *   import('./chats.mjs').Chats, custom?: import('./hooks.mjs').Hooks }} hooks see Hooks in documents.mjs
    */
-  constructor(content, { onSkip, onUnpaired, onFiltered, onUnlearned, chats, custom }) {
+  constructor(content, { onSkip, onUnpaired, onFiltered, onUnlearned, onUnsampled, chats, custom }) {
     this.#content = content
     this.#onSkip = onSkip
     this.#onUnpaired = onUnpaired
     this.#onFiltered = onFiltered
     this.#onUnlearned = onUnlearned
+    this.#onUnsampled = onUnsampled
     this.#chats = chats
     this.#custom = custom
     this.#batch = this.#newBatch()
@@ -218,6 +222,7 @@ export class DocumentReader {
     try {
       const found = this.#read(row)
       if (found === undefined) return
+      if (!isInSample(found.text, this.#content)) return this.#onUnsampled?.()
       const text = this.#custom === undefined ? found.text : this.#changed(found, row)
       if (text === undefined) return this.#onFiltered?.()
       if (found.isUnlearned) return this.#onUnlearned?.()
@@ -303,6 +308,13 @@ export class DocumentReader {
     if (!isUtf8(text)) throw utf8Failure()
     return text
   }
+}
+
+/** Whether the hash of a text, as a number from 0 to 1, is in the range of the sample. */
+function isInSample(text, { sample }) {
+  if (sample === undefined) return true
+  const place = createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48
+  return place >= sample[0] && place < sample[1]
 }
 
 /** The bytes of a line without a carriage return at their end. */

@@ -28,6 +28,7 @@ import { openInput } from './store/store.mjs'
  * @property {() => void} [onFiltered] called for each document that they leave out
  * @property {() => void} [onUnlearned] called for each chat without a token to learn from, which is
  *   left out
+ * @property {() => void} [onUnsampled] called for each document that the sample leaves out
  * @property {() => void} [onUnpaired] called for each text with unpaired surrogates, which become
  *   U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far

@@ -120,6 +120,13 @@ export interface CorpusOptions {
    */
   onError?: 'fail' | 'skip' | undefined
   /**
+   * A range of numbers from 0 to 1, its end not included: a document is taken if the hash of its
+   * text (the first 48 bits of its SHA-256) is in it. `[0, 0.01]` is one percent of a corpus;
+   * `[0, 0.99]` and `[0.99, 1]` divide it, and equal texts are on the same side, also of inputs
+   * that are added later. The text is that before `hooks`, or the rendered chat. Default: all.
+   */
+  sample?: readonly [number, number] | undefined
+  /**
    * The maximum number of tokens in a document, including bos and eos. Further tokens are cut off
    * and counted. Default: no limit.
    */

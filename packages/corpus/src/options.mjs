@@ -79,6 +79,7 @@ export const QUEUE_NAME = 'tokenlane-corpus'
  * @property {string} [hooksSha256] of the module of hooks
  * @property {number} [shuffle]
  * @property {'skip' | 'fail'} onError
+ * @property {[number, number]} [sample] a range of the hashes of documents, from 0 to 1
  * @property {number} [maxTokens]
  * @property {'parse' | 'text' | 'throw'} [specialTokens]
  * @property {string} [messages] the field with the messages of chats, which are the documents
@@ -165,6 +166,7 @@ export function checkContent(given, formats = FORMATS) {
     hooksSha256: hash(given, 'hooksSha256'),
     shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
     onError: choice(given, 'onError', ['skip', 'fail']) ?? 'fail',
+    sample: range(given, 'sample'),
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
     specialTokens: choice(given, 'specialTokens', SPECIAL),
     messages: fieldPath(given, 'messages'),
@@ -257,6 +259,17 @@ function day(given, name) {
   const time = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
   const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
   if (!isDay) throw wrongValue(name, 'a day such as 2026-01-31', value)
+  return value
+}
+
+/** A range of numbers from 0 to 1. */
+function range(given, name) {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (!Array.isArray(value) || value.length !== 2 || value.some((one) => typeof one !== 'number'))
+    throw wrongType(name, 'an array of two numbers', value)
+  const [from, to] = value
+  if (!(from >= 0 && from < to && to <= 1)) throw wrongValue(name, 'two rising numbers from 0 to 1', value)
   return value
 }
 

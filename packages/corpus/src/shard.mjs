@@ -83,6 +83,9 @@ export async function doShard({ shard, parts, job, base }, context) {
     onUnlearned: () => {
       stats.unlearned += 1
     },
+    onUnsampled: () => {
+      stats.unsampled += 1
+    },
     onUnpaired: () => {
       stats.unpaired += 1
     },

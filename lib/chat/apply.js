@@ -44,7 +44,7 @@ function applyChat(chat, messages, options, calls) {
 }
 
 /** The masks of an encoded conversation. */
-function masked(chat, rendered, messages, { encoding, by, request, calls, choice }) {
+function masked(chat, rendered, messages, { encoding, by, request, calls, choice = undefined }) {
   const { masksOf } = require('./masks.js')
   return masksOf(rendered, {
     encoding,

@@ -47,7 +47,12 @@ export const show = {
   },
 }
 
-/** The tokenizer of a job. */
+/**
+ * The tokenizer of a job.
+ *
+ * @param {import('../index.js').CorpusTokenizer} tokenizer
+ * @param {string} [place] where it is now
+ */
 async function tokenizerOf({ name, kind, encoding, sha256 }, place = name) {
   const source = await findTokenizer(place, kind === 'file' ? encoding : undefined)
   if (source.sha256 === sha256) return openTokenizer(source)

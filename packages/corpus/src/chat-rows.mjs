@@ -14,25 +14,17 @@ const { ALWAYS, MARKED, NOTHING } = LEARNED
 /** Maximum number of fields of a message that an error names. */
 const MAX_NAMED = 8
 /** The roles of messages in ShareGPT. */
-const ROLES = new Map([
-  ...[
-    ['human', 'user'],
-    ['user', 'user'],
-  ],
-  ...['gpt', 'assistant', 'chatgpt', 'model'].map((name) => [name, 'assistant']),
-  ...[
-    ['system', 'system'],
-    ['tool', 'tool'],
-    ['observation', 'tool'],
-  ],
-]) // prettier-ignore
+const ROLES = {
+  ...{ human: 'user', user: 'user', system: 'system', tool: 'tool', observation: 'tool' },
+  ...{ gpt: 'assistant', assistant: 'assistant', chatgpt: 'assistant', model: 'assistant' },
+}
 /** Fields of rows of other shapes, and the options that read them. */
 const SHAPES = [
-  [['conversations'], '--messages conversations'],
-  [['prompt', 'completion'], '--messages prompt --completion completion'],
-  [['prompt', 'chosen'], '--messages prompt --completion chosen'],
-  [['chosen'], '--messages chosen'],
-  [['messages'], '--messages messages'],
+  { names: ['conversations'], use: '--messages conversations' },
+  { names: ['prompt', 'completion'], use: '--messages prompt --completion completion' },
+  { names: ['prompt', 'chosen'], use: '--messages prompt --completion chosen' },
+  { names: ['chosen'], use: '--messages chosen' },
+  { names: ['messages'], use: '--messages messages' },
 ]
 
 /**
@@ -59,10 +51,10 @@ function listOf(given, { field, row = undefined, role = undefined }) {
 
 function notMessages(field, value, row, role) {
   const failure = fieldFailure(field, `${role === undefined ? '' : 'a text or '}an array of messages`, value, row)
-  const shape = SHAPES.find(([names]) => isObject(row) && names.every((name) => row[name] !== undefined))
+  const shape = SHAPES.find(({ names }) => isObject(row) && names.every((name) => row[name] !== undefined))
   return value !== undefined || shape === undefined
     ? failure
-    : new Failure('FIELD', `${failure.message}; the row has ${shape[0].join(' and ')}: use ${shape[1]}`)
+    : new Failure('FIELD', `${failure.message}; the row has ${shape.names.join(' and ')}: use ${shape.use}`)
 }
 
 /** A message with a role. */
@@ -74,9 +66,8 @@ function withRole(message, index, field) {
     throw new Failure('FIELD', `message ${index} of the field '${field}' must have a role, but it has ${names}`)
   }
   const { from, value, ...others } = message
-  const role = ROLES.get(from)
-  if (role !== undefined) return { role, content: value, ...others }
-  const known = `which is none of ${[...ROLES.keys()].join(', ')}`
+  if (Object.hasOwn(ROLES, from)) return { role: ROLES[from], content: value, ...others }
+  const known = `which is none of ${Object.keys(ROLES).join(', ')}`
   throw new Failure('FIELD', `message ${index} of the field '${field}' is from '${from.slice(0, 100)}', ${known}`)
 }
 

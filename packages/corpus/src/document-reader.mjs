@@ -64,10 +64,7 @@ export function addonReads(rows, { field, idField, groupBy, messages, sample }) 
 export class DocumentReader {
   #content
   #onSkip
-  #onUnpaired
-  #onFiltered
-  #onUnlearned
-  #onUnsampled
+  #onCount
   #chats
   #custom
   #batch
@@ -89,17 +86,12 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
-   *   onUnpaired?: () => void, onFiltered?: () => void, onUnlearned?: () => void, onUnsampled?: () => void, chats?:
-   *   import('./chats.mjs').Chats, custom?: import('./hooks.mjs').Hooks }} hooks see Hooks in documents.mjs
+   * @param {import('./documents.mjs').Hooks} hooks
    */
-  constructor(content, { onSkip, onUnpaired, onFiltered, onUnlearned, onUnsampled, chats, custom }) {
+  constructor(content, { onSkip, onCount, chats, custom }) {
     this.#content = content
     this.#onSkip = onSkip
-    this.#onUnpaired = onUnpaired
-    this.#onFiltered = onFiltered
-    this.#onUnlearned = onUnlearned
-    this.#onUnsampled = onUnsampled
+    this.#onCount = onCount
     this.#chats = chats
     this.#custom = custom
     this.#batch = this.#newBatch()
@@ -222,10 +214,10 @@ export class DocumentReader {
     try {
       const found = this.#read(row)
       if (found === undefined) return
-      if (!isInSample(found.text, this.#content)) return this.#onUnsampled?.()
+      if (!isInSample(found.text, this.#content)) return this.#onCount?.('unsampled')
       const text = this.#custom === undefined ? found.text : this.#changed(found, row)
-      if (text === undefined) return this.#onFiltered?.()
-      if (found.isUnlearned) return this.#onUnlearned?.()
+      if (text === undefined) return this.#onCount?.('filtered')
+      if (found.isUnlearned) return this.#onCount?.('unlearned')
       this.#batch.push(text, row, found.id, found.group)
       if (found.tokens !== undefined) this.#batch.pushChat(found.tokens)
     } catch (failure) {
@@ -275,7 +267,7 @@ export class DocumentReader {
   #textAt(value, field) {
     const found = valueAt(value, field)
     if (typeof found !== 'string') throw fieldFailure(field, 'a string', found, value)
-    if (!found.isWellFormed()) this.#onUnpaired?.()
+    if (!found.isWellFormed()) this.#onCount?.('unpaired')
     return Buffer.from(found)
   }
 

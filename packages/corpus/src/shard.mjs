@@ -77,17 +77,8 @@ export async function doShard({ shard, parts, job, base }, context) {
       stats.skip(place, failure)
     },
     custom,
-    onFiltered: () => {
-      stats.filtered += 1
-    },
-    onUnlearned: () => {
-      stats.unlearned += 1
-    },
-    onUnsampled: () => {
-      stats.unsampled += 1
-    },
-    onUnpaired: () => {
-      stats.unpaired += 1
+    onCount: (counter) => {
+      stats[counter] += 1
     },
     skippedRows: () => stats.skipped.rows,
     onDamage: () => {

@@ -515,6 +515,31 @@ test('white space beyond ASCII is in no range of the patterns of DeepSeek', () =
   for (const [name, words] of Object.entries(expected)) assert.equal(wordsOf(bytewise(name), text), words, name)
 })
 
+// The ids of libllama 0.5.0.
+test('nothing merges across a byte that is no token', () => {
+  const tokens = ['Ġ', 'a', 'Ã', '©', 'Ġa', 'aa', 'a©']
+  const tokenizer = load(
+    gguf([
+      ['general.architecture', 'text', 'llama'],
+      ['tokenizer.ggml.model', 'text', 'gpt2'],
+      ['tokenizer.ggml.pre', 'text', 'falcon'],
+      ['tokenizer.ggml.tokens', '[text]', tokens],
+      ['tokenizer.ggml.token_type', '[i32]', tokens.map(() => 1)],
+      ['tokenizer.ggml.merges', '[text]', ['Ġ a', 'a a', 'a ©']],
+    ]),
+  )
+  for (const [text, expected] of [
+    [' a', [4]],
+    [' \x05a', [0, 1]],
+    ['aa', [5]],
+    ['aba', [1, 1]],
+    ['aé', [1, 2, 3]],
+    ['a\u{29}\u{e9}', [1, 2, 3]],
+    ['aĩ', [1, 3]],
+  ])
+    assert.deepEqual(ids(tokenizer, text), expected, text)
+})
+
 test('what differs from llama.cpp is what the guide says', () => {
   // A contraction of another letter, and a letter of Unicode 16.
   assert.equal(wordsOf(bytewise('llama-bpe'), "it'ſ"), "it|'ſ")

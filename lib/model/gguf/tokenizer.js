@@ -5,6 +5,7 @@
 // tokens and merges as the file has them. A text of the file is never written as JSON, which can be
 // six times as long, except for the few tokens that stand around texts.
 
+const { byteLevelAlphabet } = require('../../byte-level.js')
 const { error } = require('../../errors.js')
 const { TURN, inTurns } = require('../../steps.js')
 const { decoders, normalizers, preTokenizers, template } = require('../components.js')
@@ -277,7 +278,11 @@ function bpe(file) {
     decoder: decoders.sequence([decoders.replace('▁', ' '), decoders.byteFallback, decoders.fuse]),
   }
   const byteLevel = {
-    pre_tokenizer: preTokenizers.sequence([...splits(pre.patterns), ...byteAlphabet(pre.patterns)]),
+    pre_tokenizer: preTokenizers.sequence([
+      ...splits(pre.patterns),
+      ...byteAlphabet(pre.patterns),
+      ...withoutBytes(missingBytes(file.tokens)),
+    ]),
     decoder: decoders.byteLevel({}),
   }
   return {
@@ -298,6 +303,26 @@ const splits = (patterns) =>
 /** ByteLevel is the last step, once. */
 const byteAlphabet = (patterns) =>
   patterns.includes(GPT2) ? [] : [preTokenizers.byteLevel(false, { use_regex: false })]
+
+/** What ByteLevel maps the bytes of UTF-8 to, which are all but 0xc0, 0xc1 and those from 0xf5 on. */
+const BYTES = byteLevelAlphabet().filter((_, byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1)
+
+/** Which of BYTES are no tokens. */
+function missingBytes(tokens) {
+  const missing = new Set(BYTES)
+  for (let id = 0; id < tokens.length && missing.size > 0; id++)
+    if (tokens.ends[id] - tokens.starts[id] <= 2) missing.delete(tokens.text(id))
+  return [...missing]
+}
+
+/**
+ * llama.cpp leaves out a byte that is no token, and merges nothing across it. tokenizers would
+ * merge what is left.
+ */
+function withoutBytes(missing) {
+  const characters = missing.map((byte) => `\\x{${byte.charCodeAt(0).toString(16)}}`).join('')
+  return missing.length === 0 ? [] : [preTokenizers.splitRegex(`[${characters}]`, 'Removed')]
+}
 
 /** The first of the Hangul syllables, and how many start with the same consonant. */
 const [SYLLABLES, SYLLABLES_EACH, CONSONANTS, FIRST_CONSONANT] = [0xac00, 588, 19, 0x1100]

@@ -25,9 +25,9 @@ import { openInput } from './store/store.mjs'
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
  * @property {import('./hooks.mjs').Hooks} [custom] the hooks of the user
- * @property {(counter: 'filtered' | 'unlearned' | 'unsampled' | 'unpaired') => void} [onCount] called
- *   for each document that hooks, the loss mask or the sample leave out, and for each text with
- *   unpaired surrogates, which become U+FFFD
+ * @property {(counter: 'filtered' | 'unlearned' | 'unsampled' | 'unpaired') => void} [onCount]
+ *   called for each document that hooks, the loss mask or the sample leave out, and for each text
+ *   with unpaired surrogates, which become U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
  * @property {() => void} onDamage the rest of an input is left out: `onRead` does not receive it
  * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats

@@ -140,10 +140,10 @@ export interface CorpusOptions {
    * Makes documents of chats: the field with the messages of a row of JSON or Parquet, an array or
    * its JSON. Messages have a `role`, or `from` and `value` as in ShareGPT. Chats without a token
    * to learn from are left out and counted. The others are rendered with the chat template of the
-   * tokenizer, or with the format of gpt-oss for `'o200k_harmony'`. Special tokens in messages are text unless `specialTokens` is
-   * `'parse'`. Each id gets a loss mask, 1 if the assistant wrote the token: `.mask.npy` or
-   * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, `.mask.bin` for llmc, and
-   * `loss_mask` in mds, jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in
+   * tokenizer, or with the format of gpt-oss for `'o200k_harmony'`. Special tokens in messages are
+   * text unless `specialTokens` is `'parse'`. Each id gets a loss mask, 1 if the assistant wrote
+   * the token: `.mask.npy` or `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron,
+   * `.mask.bin` for llmc, and `loss_mask` in mds, jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in
    * columns of numbers of Parquet, it is `1`. Default: documents are texts.
    */
   messages?: string | undefined

@@ -143,8 +143,8 @@ export interface CorpusOptions {
    * tokenizer, or with the format of gpt-oss for `'o200k_harmony'`. Special tokens in messages are
    * text unless `specialTokens` is `'parse'`. Each id gets a loss mask, 1 if the assistant wrote
    * the token: `.mask.npy` or `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron,
-   * `.mask.bin` for llmc, and `loss_mask` in mds, jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in
-   * columns of numbers of Parquet, it is `1`. Default: documents are texts.
+   * `.mask.bin` for llmc, and `loss_mask` in mds, jsonl and parquet. Numbers have Python's form, so
+   * `1.0` stays `1.0`; in columns of numbers of Parquet, it is `1`. Default: documents are texts.
    */
   messages?: string | undefined
   /**

@@ -62,7 +62,7 @@ const LONG_SPECS = [
   ...['page-chromium', 'page-modes', 'page-view'].map((name) => `packages/page/test/${name}`),
   ...['core/file-limits', 'core/growth', 'chat/limits', 'dropins/limits'],
   ...named(CORPUS, 'content-jobs content-real hostile-redis signals combinations hostile-jobs'),
-  ...named(CORPUS, 's3 stores hub-datasets'),
+  ...named(CORPUS, 's3 stores hub-datasets flips'),
 ]
 /** They need @tokenlane/web, whose build begins after the Rust tests. So they start last. */
 const WEB_SPECS = [

@@ -1,3 +1,7 @@
+import zlib from 'node:zlib'
+
+import { xxhash64 } from 'hyparquet/src/xxhash.js'
+
 /** A Zstandard frame with uncompressed blocks. */
 export function stored(bytes) {
   const parts = [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, 0x38])]
@@ -44,4 +48,21 @@ export function seekable(frames, contents) {
   footer.writeUInt32LE(frames.length, 0)
   footer.writeUInt32LE(0x8f92eab1, 5)
   return Buffer.concat([...frames, skippable(Buffer.concat([...entries, footer]), 0x184d2a5e)])
+}
+
+/** A frame with a checksum, as the program zstd writes it: its hash is that of another package. */
+export function checkedFrame(bytes) {
+  const frame = frameOf(bytes)
+  frame[4] |= 4
+  const checksum = Buffer.alloc(8)
+  checksum.writeBigUInt64LE(xxhash64(bytes))
+  return Buffer.concat([frame, checksum.subarray(0, 4)])
+}
+
+/** A member as bgzip writes it. */
+export function bgzipMember(bytes) {
+  const raw = zlib.deflateRawSync(bytes)
+  const header = Buffer.from([31, 139, 8, 4, 0, 0, 0, 0, 0, 255, 6, 0, 66, 67, 2, 0, 0, 0])
+  header.writeUInt16LE(header.length + raw.length + 8 - 1, 16)
+  return Buffer.concat([header, raw, zlib.gzipSync(bytes).subarray(-8)])
 }

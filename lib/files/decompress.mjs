@@ -8,6 +8,7 @@ import zlib from 'node:zlib'
 import { Failure } from './failure.mjs'
 import { codecOf } from './magic.mjs'
 import { Ratio } from './ratio.mjs'
+import { Xxhash64 } from './xxhash64.mjs'
 import { ZstdGuard } from './zstd-guard.mjs'
 
 const { importOptional } = createRequire(import.meta.url)('../optional.js')
@@ -19,16 +20,18 @@ const { importOptional } = createRequire(import.meta.url)('../optional.js')
 const SLICE_BYTES = 1 << 14
 
 /**
- * Yields the decompressed bytes of chunks.
+ * Yields the decompressed bytes of chunks. Throws if a checksum of the data is wrong.
  *
  * @param {AsyncIterable<Buffer>} chunks
  * @param {Ratio} [ratio] the limit
+ * @param {(position: number) => void} [onFrame] with Zstandard, receives the end of each frame
+ *   whose bytes were yielded and are intact
  */
-export async function* decompressed(chunks, ratio = new Ratio()) {
+export async function* decompressed(chunks, ratio = new Ratio(), onFrame = () => {}) {
   const { head, all } = await peek(chunks[Symbol.asyncIterator](), 4)
   const codec = codecOf(head)
   if (codec === 'gzip') yield* gunzip(all, ratio)
-  else if (codec === 'zstd') yield* unzstd(all, ratio)
+  else if (codec === 'zstd') yield* unzstd(all, ratio, onFrame)
   else yield* all
 }
 
@@ -57,9 +60,15 @@ async function peek(iterator, length) {
 }
 
 async function* gunzip(chunks, ratio) {
+  let bytes = 0
+  /** The end of the bytes without the zeros at their end: tapes pad files with zeros. */
+  let end = 0
   async function* counted() {
     for await (const chunk of chunks) {
       ratio.read(chunk.length)
+      const last = chunk.findLastIndex((byte) => byte !== 0)
+      if (last !== -1) end = bytes + last + 1
+      bytes += chunk.length
       yield chunk
     }
   }
@@ -72,42 +81,66 @@ async function* gunzip(chunks, ratio) {
       yield chunk
     }
   } catch (error) {
-    throw error.code?.startsWith('Z_') ? damaged('gzip', error) : error
+    throw error.code?.startsWith('Z_') ? damaged('gzip', error.message, error) : error
   }
+  // The decompressor ignores bytes that start no member.
+  const rest = end - stream.bytesWritten
+  if (rest > 0) throw damaged('gzip', `${rest} bytes at its end start no member`)
 }
 
 /**
  * Decompresses Zstandard. The decompressor of Node.js (since 22.15) is not used, because it stops
  * after the first of several frames without an error.
  */
-async function* unzstd(chunks, ratio) {
+async function* unzstd(chunks, ratio, onFrame) {
   const { Decompress } = await fzstd()
   const guard = new ZstdGuard()
   const made = []
-  const stream = new Decompress((chunk) => {
-    // Thrown through `push`, so that no more of the slice is decompressed.
-    ratio.make(chunk.length)
-    if (chunk.length > 0) made.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
-  })
+  let position = 0
+  /** The decompressor of the current frame, and the hash and the length of what it made. */
+  let frame
+  const newFrame = () => {
+    const hash = new Xxhash64()
+    const stream = new Decompress((chunk) => {
+      // Thrown through `push`, so that no more of the slice is decompressed.
+      ratio.make(chunk.length)
+      if (chunk.length === 0) return
+      frame.length += chunk.length
+      hash.update(chunk)
+      made.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+    })
+    return { stream, hash, length: 0 }
+  }
   const push = (slice, isLast) => {
-    ratio.read(slice.length)
-    guard.push(slice)
+    frame ??= newFrame()
     try {
-      stream.push(slice, isLast)
+      frame.stream.push(slice, isLast)
     } catch (error) {
-      throw error instanceof Failure ? error : damaged('Zstandard', error)
+      throw error instanceof Failure ? error : Object.assign(damaged('Zstandard', error.message, error), { position })
     }
     return made.splice(0)
   }
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
-      yield* push(
-        new Uint8Array(chunk.buffer, chunk.byteOffset + from, Math.min(SLICE_BYTES, chunk.length - from)),
-        false,
-      )
+      const slice = new Uint8Array(chunk.buffer, chunk.byteOffset + from, Math.min(SLICE_BYTES, chunk.length - from))
+      ratio.read(slice.length)
+      for (let at = 0; at < slice.length; ) {
+        const { to, ended } = guard.push(slice, at)
+        yield* push(slice.subarray(at, to), ended !== undefined)
+        position += to - at
+        at = to
+        if (ended === undefined) continue
+        const { hash, length } = frame
+        frame = undefined
+        const { content = length, checksum = hash.digestLow() } = ended
+        const isIntact = content === length && checksum === hash.digestLow()
+        if (!isIntact)
+          throw Object.assign(damaged('Zstandard', 'the checksum or the length of a frame is wrong'), { position })
+        onFrame(position)
+      }
     }
   }
-  yield* push(new Uint8Array(0), true)
+  if (frame !== undefined) yield* push(new Uint8Array(0), true)
 }
 
 async function fzstd() {
@@ -119,5 +152,5 @@ async function fzstd() {
   }
 }
 
-const damaged = (format, error) =>
-  new Failure('DECOMPRESS', `its ${format} data is damaged: ${error.message}`, { cause: error })
+const damaged = (format, reason, cause = undefined) =>
+  new Failure('DECOMPRESS', `its ${format} data is damaged: ${reason}`, cause && { cause })

@@ -41,6 +41,8 @@ function orderOf(bytes) {
   return zeros[0] > 0 ? 'utf-16be' : 'utf-16le'
 }
 
+const TO_PARQUET = 'pyarrow or duckdb, which write Parquet'
+
 /** The first bytes of other files, what they are, and what reads them. */
 const MAGIC = /** @type {const} */ ([
   ['fd377a585a00', 'compressed with xz', 'xz -d'],
@@ -48,6 +50,11 @@ const MAGIC = /** @type {const} */ ([
   ['04224d18', 'compressed with LZ4', 'lz4 -d'],
   ['504b0304', 'a zip archive', 'unzip'],
   ['377abcaf271c', 'a 7z archive', '7z x'],
+  ['4152524f5731', 'an Arrow or Feather file', TO_PARQUET],
+  ['46454131', 'a Feather file', TO_PARQUET],
+  ['ffffffff', 'an Arrow stream, as save_to_disk of datasets writes', 'Dataset.to_parquet'],
+  ['4f626a01', 'an Avro file', TO_PARQUET],
+  ['574152432f', 'a WARC file', 'warcio or trafilatura, which write JSON Lines'],
 ]).map(([hex, what, command]) => ({ magic: Buffer.from(hex, 'hex'), what, command }))
 /** What follows the level in bzip2: the digits of pi. */
 const BZIP2_BLOCK = Buffer.from('314159265359', 'hex')
@@ -80,9 +87,30 @@ export const isForeign = (head) => isUtf16(head) || otherOf(head) !== undefined
  */
 export function foreignFailure(place, head) {
   const other = otherOf(head)
-  const reason = other && `it is ${other.what}, which is not read: unpack it, for example with ${other.command}`
+  const reason = other && `it is ${other.what}, which is not read: convert it, for example with ${other.command}`
   const failure = reason === undefined ? utf16Failure(place) : new Failure('UNSUPPORTED', reason, { place })
   return Object.assign(failure, { isForeign: true })
+}
+
+const HTML = ['HTML', 'trafilatura, which writes JSON Lines']
+
+/** Formats that only their names show, and formats of text whose lines are no documents. */
+const REASONS = new Map(
+  Object.entries({
+    html: HTML,
+    htm: HTML,
+    orc: ['an ORC file', TO_PARQUET],
+    br: ['compressed with brotli', 'brotli -d'],
+  }),
+)
+
+/** Throws if a file is not read as rows of text unless that is asked for, by its name. */
+export function checkName(name) {
+  const reason = REASONS.get(/\.(\w+?)(?:\.(?:gz|zst|zstd))?$/.exec(name.toLowerCase())?.[1] ?? '')
+  if (reason === undefined) return
+  const [what, command] = reason
+  const message = `by its name it is ${what}, whose lines are no documents: convert it, for example with ${command}, or say how to read it with rows (--rows lines, --rows files)`
+  throw Object.assign(new Failure('UNSUPPORTED', message, { place: name }), { isForeign: true })
 }
 
 /** @param {string} place the name of the file */

@@ -3,6 +3,8 @@
 // decided by cli/skips.mjs, and in @tokenlane/corpus by shard.mjs, train/count.mjs and
 // train/report.mjs; `decode` of the command line never skips a row.
 
+import { randomUUID } from 'node:crypto'
+
 import { Failure } from './failure.mjs'
 
 /** Default limit of a row in bytes. A row and its ids are in memory as a whole. */
@@ -69,10 +71,35 @@ const CUT_VALUE = /^(?:\xef\xbb\xbf)?\s*(?:\[|\{\s*$)/
 const HINT_BYTES = 256
 const NO_LINES = '; each line is a value of its own, as jq -c writes it (.[] for the values of an array)'
 
-/** Parses a line of JSON. */
+/** The values that Python's json writes and JSON does not have, and the strings between them. */
+const NOT_FINITE = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/g
+/** The name of the only field of the object that stands for such a value. No text has it. */
+const NOT_FINITE_MARK = randomUUID()
+
+/** JSON as Python's json writes it, with objects for the numbers that are not finite. */
+export const finiteJson = (text) =>
+  text.replace(NOT_FINITE, (found) => (found[0] === '"' ? found : `{"${NOT_FINITE_MARK}":0}`))
+
+/** Throws if a value that is used has a number that is not finite. */
+export function checkFinite(value) {
+  if (JSON.stringify(value)?.includes(NOT_FINITE_MARK))
+    throw new Failure('JSON', 'it is not valid JSON: a field that is used has NaN or Infinity')
+}
+
+/**
+ * Parses a line of JSON. Numbers that are not finite, which Python's json writes, become objects:
+ * they matter only in fields that are used, which are refused then.
+ */
 export function parseJson(bytes) {
   try {
-    return JSON.parse(utf8.decode(bytes))
+    const text = utf8.decode(bytes)
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      const finite = finiteJson(text)
+      if (finite === text) throw error
+      return JSON.parse(finite)
+    }
   } catch (error) {
     const cause = asUtf8Failure(error)
     if (cause instanceof Failure) throw cause

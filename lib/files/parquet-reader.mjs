@@ -5,6 +5,7 @@
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 
+import { crc32 } from './crc32.mjs'
 import { Failure } from './failure.mjs'
 import { ROW_BYTES, checkCodec, checkEncoding, checkSizes, parquetCompressors, startOf } from './parquet-codecs.mjs'
 import { Ratio } from './ratio.mjs'
@@ -161,7 +162,10 @@ function checkChunk(column) {
     if (!(own >= 0 && header.compressed_page_size >= 0))
       throw new Failure('PARQUET', 'it is damaged: a page has a negative number of values')
     values += count
-    reader.offset += header.compressed_page_size
+    const end = reader.offset + header.compressed_page_size
+    if (header.crc !== undefined && crc32(new Uint8Array(bytes).subarray(reader.offset, end)) !== header.crc >>> 0)
+      throw new Failure('PARQUET', 'it is damaged: the checksum of a page is wrong')
+    reader.offset = end
   }
   if (values > Number(num_values))
     throw new Failure(

@@ -1,10 +1,11 @@
 // What @tokenlane/corpus uses of lib/files/, with which commands of this package read and write.
 // Not for users: it changes without notice, and both packages have the same version.
 
+export { crc32 } from '../files/crc32.mjs'
 export { decompressed } from '../files/decompress.mjs'
 export { isOfRow, withoutFailures } from '../files/failing-rows.mjs'
 export { Failure, bareCode, fileFailure } from '../files/failure.mjs'
-export { HEAD_BYTES, foreignFailure, isForeign, notForeign } from '../files/foreign.mjs'
+export { HEAD_BYTES, checkName, foreignFailure, isForeign, notForeign } from '../files/foreign.mjs'
 export { Gatherer } from '../files/gather.mjs'
 export { isGlob } from '../files/glob.mjs'
 export { inOrder } from '../files/in-order.mjs'
@@ -12,8 +13,10 @@ export {
   MAX_FILE_ROW_BYTES,
   MAX_JSON_ROW_BYTES,
   asUtf8Failure,
+  checkFinite,
   fieldFailure,
   fieldProblem,
+  finiteJson,
   isBlank,
   parseJson,
   utf8Failure,

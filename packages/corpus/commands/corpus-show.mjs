@@ -26,7 +26,7 @@ export const show = {
   ],
   options: {
     tokenizer: { ...TOKENIZER_OPTIONS.tokenizer, default: undefined, help: 'where the tokenizer of the job is now' },
-    colour: COLOUR_OPTION,
+    color: COLOUR_OPTION,
     json: { help: 'write the documents of the row with their parts as JSON' },
   },
   examples: [['tokenlane corpus show tokens/ 17', 'the eighteenth row, with its loss mask']],
@@ -40,7 +40,7 @@ export const show = {
       const row = await rowOf(tokens, Number(index), await tokenizerOf(tokens.tokenizer, values.tokenizer))
       if (values.json) print(JSON.stringify(row))
       else
-        process.stdout.write(textOf(row, { isPacked: tokens.pack !== undefined, hasColour: hasColours(values.colour) }))
+        process.stdout.write(textOf(row, { isPacked: tokens.pack !== undefined, hasColour: hasColours(values.color) }))
     } finally {
       await tokens.close()
     }

@@ -47,8 +47,8 @@ const corpus = {
   usage: [
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
-    'merge [options] -o FOLDER FOLDER…',
-    'verify FOLDER | clean FOLDER | report FOLDER -o FILE | show FOLDER [ROW]',
+    'merge [options] -o FOLDER FOLDER… | show FOLDER [ROW]',
+    'verify FOLDER | clean FOLDER | report FOLDER -o FILE',
   ],
   about: [
     'Inputs are cut into shards: byte ranges of plain files, row groups of Parquet, frames of gzip and Zstandard where their lengths are known, else whole files. Each shard becomes files of its own, which depend only on the inputs, the tokenizer and the options. plan.jsonl lists the shards, shard-N.json is the record of a shard, and manifest.json has the totals.',
@@ -135,7 +135,7 @@ const corpus = {
     },
     'mask-turns': {
       choices: ['all', 'last'],
-      help: 'with --messages: learn all answers, or the last one (default: all)',
+      help: 'with --messages: learn all answers, or only those after the last message of another role (default: all)',
     },
     'mask-roles': {
       value: 'ROLES',
@@ -376,21 +376,21 @@ function summary(result, cost) {
     tokens,
     textBytes,
     empty,
+    unlearned,
     truncated,
     cutTokens,
     unpaired,
     filtered,
-    unlearned,
     skipped,
     lossTokens,
   } = result
   const lines = [
     `${plural(documents, 'document')}, ${plural(tokens, 'token')}, ${(textBytes / Math.max(1, tokens + cutTokens)).toFixed(2)} bytes per token`,
     ...(empty > 0 ? [`left out: ${plural(empty, 'document')} without tokens`] : []),
+    ...(unlearned > 0 ? [`left out: ${plural(unlearned, 'chat')} without a token to learn from`] : []),
     ...(truncated > 0 ? [`cut: ${plural(truncated, 'document')}, by ${plural(cutTokens, 'token')}`] : []),
     ...(filtered > 0 ? [`left out by the hooks: ${plural(filtered, 'document')}`] : []),
     ...sampled(result),
-    ...(unlearned > 0 ? [`left out: ${plural(unlearned, 'document')} without a token to learn from`] : []),
     ...(unpaired > 0 ? [`unpaired surrogates, which became U+FFFD: in ${plural(unpaired, 'document')}`] : []),
     ...(lossTokens === undefined
       ? []

@@ -13,6 +13,8 @@ import { isObject } from './values.mjs'
 const { ALWAYS, MARKED, NOTHING } = LEARNED
 /** Maximum number of fields of a message that an error names. */
 const MAX_NAMED = 8
+/** The roles of answers. */
+const ASSISTANTS = ['assistant', 'model']
 /** The roles of messages in ShareGPT. */
 const ROLES = {
   ...{ human: 'user', user: 'user', system: 'system', tool: 'tool', observation: 'tool' },
@@ -96,27 +98,27 @@ function ofJson(value, field) {
  * @param {{ messages: any[], before: number }} chat
  * @param {import('./options.mjs').Content} content
  */
-export function choiceOf({ messages, before }, { maskRoles, maskTurns, withoutReasoning }) {
-  const flags = messages.map(flagOf)
+export function choiceOf({ messages, before }, { messages: field, maskRoles, maskTurns, withoutReasoning }) {
+  const flags = messages.map((message, index) => flagOf(message, `message ${index} of the field '${field}'`))
   const isChosen = [maskRoles, maskTurns, withoutReasoning].some((option) => option !== undefined) || before > 0
   if (!isChosen && flags.every((flag) => flag === undefined)) return undefined
-  const hasRole = ({ role }) => (maskRoles ?? ['assistant']).includes(role)
-  const last = maskTurns === 'last' ? messages.findLastIndex(hasRole) : undefined
+  const hasRole = ({ role, author }) => (maskRoles ?? ASSISTANTS).includes(role ?? author?.role)
+  const first = maskTurns === 'last' ? messages.findLastIndex((message) => !hasRole(message)) + 1 : 0
   const learned = messages.map((message, index) => {
+    if (index < Math.max(before, first)) return NOTHING
     if (flags[index] !== undefined) return flags[index]
-    if (index < before || (last !== undefined && index !== last)) return NOTHING
     return maskRoles === undefined ? MARKED : hasRole(message) ? ALWAYS : NOTHING
   })
   return { learned, withoutReasoning }
 }
 
-/** What the flag of a message says: `train` as in axolotl, or `weight` as in OpenAI's files. */
-function flagOf({ train, weight }, index) {
-  const wrong = (name, must) => new Failure('FIELD', `the field '${name}' of message ${index} must be ${must}`)
-  if (![undefined, null, true, false].includes(train)) throw wrong('train', 'true or false')
-  // In a column of floats of Parquet, and in `1.0`, it is no number of JavaScript.
-  const number = typeof weight === 'object' ? (weight?.value ?? undefined) : weight
-  if (number !== undefined && number !== 0 && number !== 1) throw wrong('weight', '0 or 1')
-  if (typeof train === 'boolean') return train ? ALWAYS : NOTHING
-  return number === 0 ? NOTHING : undefined
+/** What the flag of a message says: `train` or `training`, or `weight` as in OpenAI's files. */
+function flagOf({ train, training, weight: given }, name) {
+  const flag = train ?? training ?? undefined
+  if (![undefined, true, false].includes(flag))
+    throw new Failure('FIELD', `${name} has a flag train that is neither true nor false`)
+  // `1.0` and the numbers of some columns of Parquet are objects.
+  const weight = isObject(given) ? given.value : (given ?? 1)
+  if (weight !== 0 && weight !== 1) throw new Failure('FIELD', `${name} has a weight that is neither 0 nor 1`)
+  return weight === 0 || flag === false ? NOTHING : flag === true ? ALWAYS : undefined
 }

@@ -4,11 +4,11 @@
 
 import { createHash } from 'node:crypto'
 
-import { fileFailure, asUtf8Failure, valueAt } from 'tokenlane/internal/files.mjs'
+import { fileFailure, asUtf8Failure, checkFinite, finiteJson, valueAt } from 'tokenlane/internal/files.mjs'
 import { GENERATION, chatOf, chatOfParts, encodeChat, modules, readRegular } from 'tokenlane/internal/corpus.js'
 import { choiceOf, messagesOf, toolsOf } from './chat-rows.mjs'
 import { error, wrongValue } from './errors.mjs'
-import { joinMask, lossTokensOf } from './loss-mask.mjs'
+import { joinMask } from './loss-mask.mjs'
 import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
@@ -17,6 +17,7 @@ import { isObject } from './values.mjs'
 const MAX_PARTS = 1 << 19
 /** What templates with a date call. */
 const CLOCK = 'strftime_now'
+const NOT_FINITE = /NaN|Infinity/
 
 /**
  * The options of a job, with what renders its chats.
@@ -125,11 +126,12 @@ export class Chats {
    * @param {Buffer} bytes of the row
    */
   document(parsed, bytes) {
-    const row = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(bytes.toString()) : parsed
+    const row = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(finiteJson(bytes.toString())) : parsed
     const [messages, completion, tools] = ['messages', 'completion', 'tools'].map((name) => {
       const field = this.#content[name]
       return field === undefined ? undefined : valueAt(row, field)
     })
+    if (NOT_FINITE.test(bytes.toString('latin1'))) checkFinite([messages, completion, tools])
     return this.#encode({ messages, completion, tools, row })
   }
 
@@ -151,15 +153,7 @@ export class Chats {
     const options = tools === undefined ? this.#options : { ...this.#options, tools }
     const request = { by: this.#content.maskBy, options, choice: choiceOf(chat, this.#content) }
     const { text, ids, assistantMask } = encodeChat(this.#tokenizer, this.#chat, messages, request)
-    const tokens = joinMask(ids, assistantMask)
-    return { text: Buffer.from(text), tokens, isUnlearned: this.#isUnlearned(tokens) }
-  }
-
-  /** Whether there is nothing to learn in the tokens that maxTokens keeps. */
-  #isUnlearned(tokens) {
-    const { maxTokens = Infinity, bos, eos } = this.#content
-    const kept = Math.min(tokens.length, maxTokens - Number(bos !== false) - Number(eos !== false))
-    return tokens.length > 0 && lossTokensOf(tokens, 0, kept) === 0
+    return { text: Buffer.from(text), tokens: joinMask(ids, assistantMask) }
   }
 }
 

@@ -67,13 +67,14 @@ export async function checkFrame(input, start, codec) {
 /**
  * The decompressed bytes of the rows that belong to a part.
  *
- * @param {import('./part.mjs').Part} part
+ * @param {import('./part.mjs').Part & { isCut?: boolean, until?: number }} part see `piecesOf` of
+ *   Damage
  * @param {(start: number, end: number) => AsyncIterable<Buffer>} decompressed the decompressed
  *   bytes of a range. A chunk is valid until the next one is requested
  * @returns {Promise<{ chunks: AsyncIterable<Buffer>, position: number }>} `position` is that of the
  *   first byte in the decompressed file, or in the part if its `offset` is not known
  */
-export async function ownBytes({ start, end, size, offset = 0 }, decompressed) {
+export async function ownBytes({ start, end, size, offset = 0, isCut, until = size }, decompressed) {
   const inside = decompressed(start, end)[Symbol.asyncIterator]()
   let position = offset
   let first = Buffer.alloc(0)
@@ -89,12 +90,27 @@ export async function ownBytes({ start, end, size, offset = 0 }, decompressed) {
   async function* chunks() {
     if (first.length > 0) yield first
     yield* { [Symbol.asyncIterator]: () => inside }
-    if (end < size) yield* throughNewline(decompressed(end, size))
+    if (end < size && !isCut) yield* throughNewline(decompressed(end, until))
   }
-  return { chunks: chunks(), position }
+  return { chunks: isCut ? withoutLastRow(chunks()) : chunks(), position }
 }
 
 async function* nothing() {}
+
+/** Yields chunks up to the last line feed. */
+async function* withoutLastRow(chunks) {
+  let row = []
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(NEWLINE) + 1
+    if (end > 0) {
+      yield* row
+      row = []
+      yield chunk.subarray(0, end)
+    }
+    // A chunk is valid until the next one is requested.
+    row.push(Buffer.from(chunk.subarray(end)))
+  }
+}
 
 async function* throughNewline(chunks) {
   for await (const chunk of chunks) {

@@ -217,7 +217,6 @@ export class DocumentReader {
       if (!isInSample(found.text, this.#content)) return this.#onCount?.('unsampled')
       const text = this.#custom === undefined ? found.text : this.#changed(found, row)
       if (text === undefined) return this.#onCount?.('filtered')
-      if (found.isUnlearned) return this.#onCount?.('unlearned')
       this.#batch.push(text, row, found.id, found.group)
       if (found.tokens !== undefined) this.#batch.pushChat(found.tokens)
     } catch (failure) {
@@ -240,12 +239,12 @@ export class DocumentReader {
    * The text, the id and the group of a row, and the tokens of a chat; `undefined` for a blank line
    * of JSON.
    *
-   * @returns {{ text: Uint8Array, tokens?: Uint32Array, isUnlearned?: boolean, id?: string, group?:
+   * @returns {{ text: Uint8Array, tokens?: Uint32Array, id?: string, group?:
    *   string, value?: any } | undefined} `value` is the row of JSON
    */
   #read(row) {
     const { rows } = this.#part
-    if (rows === 'parquet') return this.#tableDocument(row)
+    if (rows === 'parquet' || rows === 'csv') return this.#tableDocument(row)
     if (row.bytes === undefined) throw tooLong(this.#maxRow)
     if (rows === 'json') return this.#jsonDocument(row.bytes)
     return { text: rows === 'lines' ? withoutReturn(row.bytes) : row.bytes, group: this.#groupOf(undefined) }
@@ -278,7 +277,7 @@ export class DocumentReader {
     return ['string', 'number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : NO_GROUP
   }
 
-  /** The document of a row of a Parquet file. */
+  /** The document of a row of Parquet or CSV. */
   #tableDocument({ value, tools, completion, id, group: given }) {
     const document = this.#chats?.tableDocument({ messages: value, completion, tools }) ?? {
       text: this.#tableText(value),
@@ -290,7 +289,7 @@ export class DocumentReader {
     return { ...document, group, id: idOf(plain ?? null, idField) }
   }
 
-  /** The text of a row of a Parquet file. */
+  /** The text of a row of Parquet or CSV. */
   #tableText(value) {
     const { field } = this.#content
     if (typeof value !== 'string' && !(value instanceof Uint8Array))

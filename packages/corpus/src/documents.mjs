@@ -3,6 +3,8 @@
 
 import { Failure, Gatherer, Ratio, bareCode, decompressed, notForeign } from 'tokenlane/internal/files.mjs'
 import { ownBytes } from './compressed.mjs'
+import { csvRows } from './csv.mjs'
+import { Damage, DamagedPart } from './damage.mjs'
 import { DocumentReader, maxRowBytes } from './document-reader.mjs'
 import { inputChanged } from './errors.mjs'
 import { lineBlocks, tooLong } from './lines.mjs'
@@ -25,11 +27,14 @@ import { openInput } from './store/store.mjs'
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
  * @property {import('./hooks.mjs').Hooks} [custom] the hooks of the user
- * @property {(counter: 'filtered' | 'unlearned' | 'unsampled' | 'unpaired') => void} [onCount]
- *   called for each document that hooks, the loss mask or the sample leave out, and for each text
- *   with unpaired surrogates, which become U+FFFD
+ * @property {(counter: 'filtered' | 'unsampled' | 'unpaired') => void} [onCount]
+ *   called for each document that hooks or the sample leave out, and for each text with unpaired
+ *   surrogates, which become U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
- * @property {() => void} onDamage the rest of an input is left out: `onRead` does not receive it
+ * @property {Damage} [damage] what is left out of damaged inputs, if rows are skipped. Damage that is
+ *   found while rows are read is thrown, for the caller to look for all of it and to start again.
+ *   By default each compressed or Parquet input is read twice
+ * @property {() => void} onDamage bytes of an input are left out: `onRead` does not receive them
  * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
  */
@@ -75,8 +80,7 @@ const startOf = (from) => (from === undefined ? '' : ` of what the frames from b
 export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks)
   for (const part of parts) {
-    reader.startPart(part)
-    for await (const rows of rowsOfPart(part, origin, content, hooks, reader.gatherer)) {
+    for await (const rows of rowsOfPart(part, origin, content, hooks, reader)) {
       reader.load(rows)
       let isReserved = 'isLarge' in rows && rows.isLarge === true
       for (let batch = reader.nextBatch(); batch !== undefined; batch = reader.nextBatch()) {
@@ -96,39 +100,76 @@ export async function* documentsOf(parts, origin, content, hooks) {
  * Yields the rows of a part, as blocks of lines or as arrays. They are valid until the next ones
  * are requested.
  */
-async function* rowsOfPart(part, origin, content, hooks, gatherer) {
+async function* rowsOfPart(part, origin, content, hooks, reader) {
   const input = await openPart(part, origin)
   hooks.onOpen?.(input.mtime)
-  const ratio = new Ratio(content.maxRatio)
-  try {
-    if (part.rows === 'parquet') {
-      const { tableRows } = await import('./table.mjs')
-      const limits = limitsOf(maxRowBytes(part, content), Infinity, hooks.memory)
-      for await (const rows of charged(tableRows(part, input, content, hooks.onRead, ratio), ratio, hooks))
-        yield* separated(rows, limits)
-      await input.checkUnchanged()
-      return
-    }
-    const { chunks, position } = await chunksOf(part, input, hooks, ratio)
-    const maxRow = maxRowBytes(part, content)
-    const longest = part.codec === undefined ? part.end - part.start : Infinity
-    const limits = limitsOf(maxRow, longest, hooks.memory)
-    const keepsLineEnds = part.rows === 'lines' && content.keepsLineEnds
-    yield* part.rows === 'files'
-      ? wholeFile(chunks, part, limits)
-      : lineBlocks(chunks, position, gatherer, limits, keepsLineEnds)
-    await input.checkUnchanged()
-  } catch (failure) {
-    if (!isOfInput(failure, part)) throw failure
+  const isSkipping = content.onError === 'skip'
+  const damage = hooks.damage ?? new Damage()
+  const skip = (place, failure) => {
     hooks.onSkip(
-      { path: part.path, at: 0, line: undefined },
+      { path: part.path, line: undefined, ...place },
       new Failure(bareCode(failure), failure.reason ?? failure.message),
     )
     hooks.onDamage()
+  }
+  try {
+    if (isSkipping && hooks.damage === undefined) await damage.look(part, input, content)
+    for (const { start, rows, failure } of damage.of(part)) skip({ at: start, rows }, failure)
+    const ratio = new Ratio(content.maxRatio)
+    for (const piece of await damage.piecesOf(part, input, content)) {
+      reader.startPart(piece)
+      yield* rowsOfPiece(piece, input, content, { hooks, gatherer: reader.gatherer, ratio })
+    }
+    await input.checkUnchanged()
+  } catch (failure) {
+    if (!isOfInput(failure, part)) throw failure
     // Memory may be reserved for a row that was not read to its end.
     hooks.memory?.release()
+    if (isSkipping && hooks.damage !== undefined && !damage.has(part)) throw new DamagedPart()
+    skip({ at: 0 }, failure)
   } finally {
     await input.close()
+  }
+}
+
+/** Yields the rows of a part, or of a piece of a damaged part. */
+async function* rowsOfPiece(part, input, content, { hooks, gatherer, ratio }) {
+  if (part.rows === 'parquet') {
+    const { tableRows } = await import('./table.mjs')
+    const limits = limitsOf(maxRowBytes(part, content), Infinity, hooks.memory)
+    for await (const rows of charged(tableRows(part, input, content, hooks.onRead, ratio), ratio, hooks))
+      yield* separated(rows, limits)
+    return
+  }
+  const { chunks, position } = await chunksOf(part, input, hooks, ratio)
+  const longest = part.codec === undefined ? part.end - part.start : Infinity
+  const limits = limitsOf(maxRowBytes(part, content), longest, hooks.memory)
+  if (part.rows === 'csv') {
+    for await (const rows of csvRows(chunks, part, content, limits.most)) yield* separated(rows, limits)
+    return
+  }
+  const keepsLineEnds = part.rows === 'lines' && content.keepsLineEnds
+  yield* part.rows === 'files'
+    ? wholeFile(chunks, part, limits)
+    : lineBlocks(chunks, position, gatherer, limits, keepsLineEnds)
+}
+
+/**
+ * Looks for all damage in the parts of a shard.
+ *
+ * @param {import('./part.mjs').Part[]} parts
+ * @param {import('./store/allowed.mjs').Origin | undefined} origin
+ * @param {import('./options.mjs').Content} content
+ * @param {Damage} damage to which it is added
+ */
+export async function lookForDamage(parts, origin, content, damage) {
+  for (const part of parts) {
+    const input = await openPart(part, origin)
+    try {
+      await damage.look(part, input, content)
+    } finally {
+      await input.close()
+    }
   }
 }
 
@@ -136,7 +177,8 @@ async function* rowsOfPart(part, origin, content, hooks, gatherer) {
 async function chunksOf(part, input, hooks, ratio) {
   const { start, end, codec } = part
   const { onRead } = hooks
-  if (codec === undefined) return { chunks: input.chunks(start, end, { onRead, isReused: true }), position: start }
+  if (codec === undefined)
+    return { chunks: input.chunks(start, end, { onRead, isReused: part.rows !== 'csv' }), position: start }
   // The hash of the shard's input has only the bytes of the part.
   const { chunks, position } = await ownBytes(part, (from, to) =>
     decompressed(input.chunks(from, to, from === start ? { onRead } : {}), ratio),

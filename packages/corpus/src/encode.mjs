@@ -5,10 +5,7 @@ import { encodeDocuments, maxId } from 'tokenlane/internal/corpus.js'
 import { pipelined } from './pipelined.mjs'
 import { error } from './errors.mjs'
 import { idOfToken, lossTokensOf } from './loss-mask.mjs'
-import { CopiedTokens, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
-
-/** The largest id of each type. Megatron's type of 32 bits is signed. */
-const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
+import { CopiedTokens, MAX_IDS, PieceBuffers, WholeTokens, hasLossMask, viewOf } from './tokens.mjs'
 
 export class Encoder {
   #pieces
@@ -138,11 +135,13 @@ export class Encoder {
         const row = index - first
         const all = rowOffsets[row + 1] - rowOffsets[row]
         kept[row] = Math.min(all, most)
-        isWhole &&= all === kept[row]
-        const tokens = all === 0 ? 0 : kept[row] + around
-        const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
         const [start, end] = [rowOffsets[row], rowOffsets[row] + kept[row]]
         const lossTokens = hasMask ? lossTokensOf(ids, start, end) : undefined
+        // A chat that teaches nothing is left out.
+        if (lossTokens === 0) kept[row] = 0
+        isWhole &&= all === kept[row]
+        const tokens = kept[row] === 0 ? 0 : kept[row] + around
+        const [textBytes, characters] = [batch.textBytes(index), batch.characters(index)]
         const values = { tokens, cutTokens: all - kept[row], textBytes, characters, lossTokens }
         this.#stats.document(path, values, batch.hasGroups ? batch.group(index) : undefined)
       }
@@ -152,7 +151,7 @@ export class Encoder {
 
   #blockOf(result) {
     const { batch, first, encoded } = result
-    const { ids, rowOffsets } = encoded
+    const { ids } = encoded
     const { kept, isWhole } = this.#count(result)
     const around = this.#bos.length + this.#eos.length
     /** The indices of the documents that have ids. */
@@ -161,7 +160,7 @@ export class Encoder {
     let count = 0
     let total = 0
     for (let row = 0; row < kept.length; row++) {
-      if (rowOffsets[row + 1] === rowOffsets[row]) continue
+      if (kept[row] === 0) continue
       documents[count] = first + row
       lengths[count++] = kept[row] + around
       total += kept[row] + around

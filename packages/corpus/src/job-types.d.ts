@@ -167,9 +167,9 @@ export interface CorpusOptions {
    */
   maskBy?: 'generation' | 'origin' | undefined
   /**
-   * With `messages`: whether all answers are learned or the last one. A message with `train: true`
-   * is learned, and one with `train: false` or `weight: 0` is not, whatever the options say.
-   * Default: `'all'`.
+   * With `messages`: the answers that are learned. `'last'`: those after the last message of
+   * another role. A message of these turns with `train: true` is learned whatever its role, and one
+   * with `weight: 0`, `train: false` or `training: false` never is. Default: `'all'`.
    */
   maskTurns?: 'all' | 'last' | undefined
   /**

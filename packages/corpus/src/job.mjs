@@ -20,7 +20,7 @@ import os from 'node:os'
 import path from 'node:path'
 
 import { fileFailure, inScratch, openTokenizer } from 'tokenlane/internal/files.mjs'
-import { endsSoon, pause, VERSION } from 'tokenlane/internal/corpus.js'
+import { endsSoon, maxId, pause, VERSION } from 'tokenlane/internal/corpus.js'
 import { hashOfChat, withChat } from './chats.mjs'
 import { defaultConcurrency, shardsAtOnce } from './concurrency.mjs'
 import { READ_PAUSE_MS, READ_TRIES, claim, digestOf, startOf } from './claim.mjs'
@@ -240,7 +240,7 @@ class Run {
     if (hooks) await loadHooks(hooks, hooksSha256)
     const given = { ...(await withChat(tokenizer, this.#options)), hooksSha256 }
     const { content, ids } = await completeContent(tokenizer, source, given)
-    return { source, content, ids, hooks, vocabSize: tokenizer.vocabSize() }
+    return { source, content, ids, hooks, vocabSize: maxId(tokenizer) + 1 }
   }
 
   #job({ source, content, ids, vocabSize }, plan = undefined) {

@@ -16,11 +16,11 @@ export class Totals {
   textBytes = 0
   characters = 0
   empty = 0
+  unlearned = 0
   truncated = 0
   cutTokens = 0
   unpaired = 0
   filtered = 0
-  unlearned = 0
   unsampled = 0
   /** Rows, and what `pack` did: documents that are cut, and tokens that rows lack. */
   rows = 0
@@ -100,7 +100,7 @@ function lineOf(record) {
 
 const LINE = [
   ...['shard', 'planned', 'documents', 'rows', 'tokens', 'textBytes', 'characters', 'empty', 'truncated'],
-  ...['unpaired', 'lossTokens', 'skipped', 'files', 'input', 'host', 'started', 'seconds'],
+  ...['unlearned', 'unpaired', 'lossTokens', 'skipped', 'files', 'input', 'host', 'started', 'seconds'],
 ]
 
 /**

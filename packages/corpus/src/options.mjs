@@ -86,7 +86,7 @@ export const QUEUE_NAME = 'tokenlane-corpus'
  * @property {string} [completion] the field with the messages that follow them, which are learned
  * @property {string} [tools]
  * @property {'generation' | 'origin'} [maskBy]
- * @property {'all' | 'last'} [maskTurns]
+ * @property {'all' | 'last'} [maskTurns] the turns that the loss mask has
  * @property {string[]} [maskRoles]
  * @property {true} [withoutReasoning]
  * @property {string} [date] the day that templates write

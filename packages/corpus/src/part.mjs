@@ -6,7 +6,8 @@
  * @typedef {object} Part
  * @property {number} shard counted from 0
  * @property {string} path
- * @property {'json' | 'lines' | 'files' | 'parquet'} rows
+ * @property {'json' | 'lines' | 'files' | 'csv' | 'parquet'} rows a part with 'files' or 'csv' is a
+ *   whole file
  * @property {'gzip' | 'zstd'} [codec]
  * @property {number} start in bytes of the stored file
  * @property {number} end

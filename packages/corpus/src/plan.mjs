@@ -7,14 +7,24 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 
-import { Failure, bareCode, fileFailure, HEAD_BYTES, foreignFailure, statIfThere } from 'tokenlane/internal/files.mjs'
+import {
+  Failure,
+  bareCode,
+  checkName,
+  fileFailure,
+  HEAD_BYTES,
+  foreignFailure,
+  statIfThere,
+} from 'tokenlane/internal/files.mjs'
 import { checkFrame, piecesOf } from './compressed.mjs'
+import { csvPackage, delimiterOf } from './csv.mjs'
 import { damaged, inputChanged, otherJob, contradiction } from './errors.mjs'
 import { kindOf } from './kind.mjs'
 import { JOB, PLAN } from './layout.mjs'
 import { Probes } from './probe.mjs'
 import { isAddress, withoutRevision } from './store/address.mjs'
 import { readFully } from './store/read.mjs'
+import { SideFiles } from './side-files.mjs'
 import { openInput } from './store/store.mjs'
 import { SIZES } from './sizes.mjs'
 import { textLines } from './plan-lines.mjs'
@@ -36,7 +46,12 @@ const MAX_LARGE_SHARDS = 1000
 const FLUSH_LENGTH = 1 << 16
 
 /** The kind of rows in a file, by its name. */
-const unitOf = (path) => (/\.(?:jsonl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path) ? 'json' : 'lines')
+const unitOf = (path) =>
+  delimiterOf(path) !== undefined
+    ? 'csv'
+    : /\.(?:jsonl|jsonlines|jl|ndjson|json)(?:\.(?:gz|zst|zstd))?$/i.test(path)
+      ? 'json'
+      : 'lines'
 
 /**
  * Yields the parts of all inputs, in order.
@@ -58,7 +73,8 @@ export async function* planParts({ inputs, filesFrom, content, exclude, known, c
     onUnreadable?.(failure)
   }
   const skipping = content.onError === 'skip' ? { onUnreadable: onUnreadableName } : {}
-  const files = inputFiles(inputs, filesFrom, { exclude, commits, ...skipping })
+  const side = new SideFiles(content.rows, onNote)
+  const files = inputFiles(inputs, filesFrom, { exclude, commits, side, ...skipping })
   for await (const { opened } of openedAhead(known === undefined ? files : others(files, known), content, sizes)) {
     try {
       const input = await opened
@@ -158,7 +174,7 @@ class Parts {
     if (this.#isNoted) return
     this.#isNoted = true
     this.#onNote?.(
-      `each line of ${path} is a document, as in all inputs that are neither named .jsonl, .ndjson or .json nor Parquet (--rows json; or --rows files: each file is one)`,
+      `each line of ${path} is a document, as in all inputs that are neither named .jsonl, .jsonlines, .jl, .ndjson, .json, .csv or .tsv nor Parquet (--rows json; or --rows files: each file is one)`,
     )
   }
 
@@ -180,19 +196,23 @@ class Parts {
   async *#rows(input, codec) {
     const { path, size } = input
     const { shardSize } = this.#content
+    if (this.#content.rows === undefined) checkName(path)
     const rows = this.#content.rows ?? unitOf(path)
-    if (this.#content.idField !== undefined && rows !== 'json') {
-      const reason = `idField is for rows of JSON and Parquet, and ${path} is read as ${rows}`
+    const hasFields = rows === 'json' || rows === 'csv'
+    if (rows === 'csv') await csvPackage()
+    if (this.#content.idField !== undefined && !hasFields) {
+      const reason = `idField is for rows of JSON, CSV and Parquet, and ${path} is read as ${rows}`
       throw contradiction(`${reason}: leave it out, or name another input`)
     }
-    if (this.#content.messages !== undefined && rows !== 'json') {
+    if (this.#content.messages !== undefined && !hasFields) {
       const reason = `messages is for rows of JSON and Parquet, and ${path} is read as ${rows}`
       throw contradiction(`${reason}: say rows: 'json' (--rows json), or name another input`)
     }
     if (rows === 'lines' && this.#content.rows === undefined) this.#note(path)
-    if (codec !== undefined && rows !== 'files' && size * COMPRESSION > this.#content.shardSize)
+    const isWhole = rows === 'files' || rows === 'csv'
+    if (codec !== undefined && !isWhole && size * COMPRESSION > this.#content.shardSize)
       return yield* this.#pieces(input, { rows, codec }, piecesOf(input, codec, COMPRESSION))
-    const isCut = codec === undefined && rows !== 'files'
+    const isCut = codec === undefined && !isWhole
     for (let start = 0; start < size; ) {
       const all = (size - start) * (codec === undefined ? 1 : COMPRESSION)
       if (this.#weight > 0 && this.#weight + Math.min(all, shardSize * MIN_RANGE_SHARE) > shardSize) this.#close()
@@ -509,7 +529,8 @@ function isPart(part) {
   const isRange =
     [part?.shard, part?.start, part?.end, part?.size].every(isSize) && part.start < part.end && part.end <= part.size
   const isKnown =
-    ['json', 'lines', 'files', 'parquet'].includes(part?.rows) && [undefined, 'gzip', 'zstd'].includes(part?.codec)
+    ['json', 'lines', 'files', 'csv', 'parquet'].includes(part?.rows) &&
+    [undefined, 'gzip', 'zstd'].includes(part?.codec)
   const isOffset = part.offset === undefined || isSize(part.offset)
   return isRange && isKnown && isOffset && isText(part.path, MAX_PATH_LENGTH) && isHash(part.sample)
 }

@@ -80,10 +80,10 @@ export const SUMS = /** @type {const} */ ([
   'textBytes',
   'characters',
   'empty',
+  'unlearned',
   'truncated',
   'unpaired',
   'filtered',
-  'unlearned',
   'unsampled',
 ])
 const PACKING = ['rows', 'pieces', 'cutDocuments', 'padding']

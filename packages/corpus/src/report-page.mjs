@@ -68,6 +68,7 @@ function factsOf(job, { totals, first, last }, price) {
   if (totals.empty > 0) facts.push(['documents without tokens', `${number(totals.empty)}, left out`])
   if (totals.truncated > 0)
     facts.push(['documents cut', `${number(totals.truncated)}, by ${number(totals.cutTokens)} tokens`])
+  if (totals.unlearned > 0) facts.push(['chats without a token to learn from', `${number(totals.unlearned)}, left out`])
   const { pack } = job.options
   if (pack !== undefined && totals.rows > 0) {
     const percent = (part, all) => `${fixed((part / Math.max(1, all)) * 100)} %`
@@ -79,7 +80,6 @@ function factsOf(job, { totals, first, last }, price) {
   }
   if (totals.filtered > 0) facts.push(['documents that hooks left out', number(totals.filtered)])
   if (totals.unsampled > 0) facts.push(['documents outside of the sample', number(totals.unsampled)])
-  if (totals.unlearned > 0) facts.push(['chats without a token to learn from, left out', number(totals.unlearned)])
   if (totals.lossTokens !== undefined) facts.push(['tokens of the assistant', number(totals.lossTokens)])
   if (totals.unpaired > 0) facts.push(['documents with unpaired surrogates', `${number(totals.unpaired)}, as U+FFFD`])
   if (price !== undefined) facts.push(['price', `${withCurrency(price.value, price.currency)} per million tokens`])

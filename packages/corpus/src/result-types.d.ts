@@ -88,6 +88,8 @@ export interface CorpusTotals {
   characters: number
   /** Documents without tokens, which are left out. */
   empty: number
+  /** Chats without a token to learn from, which are left out: their loss masks are 0. */
+  unlearned: number
   /** Documents that were cut at `maxTokens`. */
   truncated: number
   /** Tokens that were cut off. */
@@ -100,8 +102,6 @@ export interface CorpusTotals {
   padding: number
   /** Documents that `hooks` left out. */
   filtered: number
-  /** Chats without a token to learn from within `maxTokens`, which are left out. */
-  unlearned: number
   /** Documents that `sample` leaves out. */
   unsampled: number
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
@@ -140,7 +140,7 @@ export interface CorpusTokenizer {
   encoding?: string
   /** SHA-256 of its file. */
   sha256: string
-  /** The number of its tokens. */
+  /** The rows that an embedding needs: the largest id, added tokens included, plus one. */
   vocabSize: number
   /** The id before each document. */
   bos?: number

@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto'
 
 import { isOfRow, Failure, bareCode } from 'tokenlane/internal/files.mjs'
 import { chatsOf } from './chats.mjs'
-import { documentsOf, isOfInput, placeOf } from './documents.mjs'
+import { Damage, DamagedPart } from './damage.mjs'
+import { documentsOf, isOfInput, lookForDamage, placeOf } from './documents.mjs'
 import { Encoder } from './encode.mjs'
 import { inputChanged } from './errors.mjs'
 import { intactRecord, stemOf, writeRecord } from './record.mjs'
@@ -52,7 +53,20 @@ import { writeWords } from './words.mjs'
  * @param {Context} context
  * @returns {Promise<object>} its record
  */
-export async function doShard({ shard, parts, job, base }, context) {
+export async function doShard(request, context) {
+  const damage = new Damage()
+  try {
+    return await tryShard(request, context, damage)
+  } catch (failure) {
+    if (!(failure instanceof DamagedPart)) throw failure
+    const { base, parts } = request
+    await lookForDamage(parts, { base, allowed: context.allowed }, context.content, damage)
+    return await tryShard(request, context, damage)
+  }
+}
+
+/** Processes a shard without what is known to be damaged. */
+async function tryShard({ shard, parts, job, base }, context, damage) {
   const { content, hooks: custom, store, allowed, memory, onProgress } = context
   const origin = { base, allowed }
   const started = Date.now()
@@ -81,6 +95,7 @@ export async function doShard({ shard, parts, job, base }, context) {
       stats[counter] += 1
     },
     skippedRows: () => stats.skipped.rows,
+    damage,
     onDamage: () => {
       isDamaged = true
     },

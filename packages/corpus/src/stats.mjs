@@ -46,10 +46,10 @@ export class Stats {
   /** Documents that had more than maxTokens, and the tokens that were cut off. */
   truncated = 0
   cutTokens = 0
+  /** With a loss mask: documents without a token to learn from, which are left out. */
+  unlearned = 0
   /** Documents that hooks left out. */
   filtered = 0
-  /** Chats without a token to learn from, which are left out. */
-  unlearned = 0
   /** Documents that the sample leaves out. */
   unsampled = 0
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
@@ -76,7 +76,7 @@ export class Stats {
    */
   document(path, values, group) {
     if (values.tokens === 0) {
-      this.empty += 1
+      this[values.lossTokens === undefined ? 'empty' : 'unlearned'] += 1
       return
     }
     addTo(this, values)
@@ -100,11 +100,11 @@ export class Stats {
     return group
   }
 
-  /** Counts a row that was skipped. */
-  skip({ path, at, from, line, row }, { code, message }) {
-    this.skipped.rows += 1
-    this.#source(path).skipped += 1
-    this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + 1
+  /** Counts a row that was skipped, or `rows` that were left out together. */
+  skip({ path, at, from, line, row, rows = 1 }, { code, message }) {
+    this.skipped.rows += rows
+    this.#source(path).skipped += rows
+    this.skipped.codes[code] = (this.skipped.codes[code] ?? 0) + rows
     if (this.skipped.listed.length < MAX_LISTED_ROWS)
       this.skipped.listed.push({ path, at, from, line, row, code, message: message.slice(0, MAX_MESSAGE_LENGTH) })
   }

@@ -14,6 +14,7 @@ import {
   checkCodec,
   checkEncoding,
   checkSizes,
+  crc32,
   parquetCompressors,
   startOf,
   checkPackages,
@@ -68,8 +69,20 @@ async function metadataOf(input) {
     checkThrift(footer)
     const metadata = parquetMetadata(footer, { geoparquet: false })
     checkSizes(metadata, input.size)
+    checkGroups(metadata, input.size)
     return metadata
   })
+}
+
+/** Throws if row groups are missing, or would be left out because of where they are. */
+function checkGroups({ row_groups, num_rows }, size) {
+  let rows = 0n
+  for (const group of row_groups) {
+    rows += BigInt(group.num_rows)
+    const start = group.num_rows === 0n ? 0 : groupStart(group)
+    if (!(group.num_rows >= 0n && start >= 0 && start < size)) throw damaged('a row group is not in the file')
+  }
+  if (rows !== num_rows) throw damaged(`it says that it has ${num_rows} rows, and its row groups have ${rows}`)
 }
 
 /** Reads `length` bytes, no fewer. */
@@ -142,6 +155,26 @@ export async function* tableRows(part, input, content, onRead, ratio) {
     }
   } catch (failure) {
     throw asDamage(failure)
+  }
+}
+
+/**
+ * Yields the row groups of a part that cannot be read, with their positions and rows.
+ *
+ * @returns {AsyncGenerator<import('./damage.mjs').DamagedRange>}
+ */
+export async function* damagedRowGroups(part, input, content) {
+  const metadata = await metadataOf(input)
+  for (const group of metadata.row_groups) {
+    if (!isIn(part, group)) continue
+    const table = new Table(input, metadata, new Ratio(content.maxRatio), () => {})
+    const start = groupStart(group)
+    try {
+      await table.load()
+      for await (const _ of groupRows(table, group, 0, part.path, content));
+    } catch (failure) {
+      yield { start, end: start + 1, rows: Number(group.num_rows), failure: asDamage(failure) }
+    }
   }
 }
 
@@ -250,12 +283,13 @@ class Table {
 
   /** Loads the packages that decode. */
   async load() {
-    const [column, convert, metadata] = await Promise.all([
+    const [column, convert, schema, metadata] = await Promise.all([
       importOptional('hyparquet/src/column.js', () => import('hyparquet/src/column.js')),
       importOptional('hyparquet/src/convert.js', () => import('hyparquet/src/convert.js')),
+      importOptional('hyparquet/src/schema.js', () => import('hyparquet/src/schema.js')),
       importOptional('hyparquet', () => import('hyparquet')),
     ])
-    this.#lib = { ...column, ...convert, ...metadata }
+    this.#lib = { ...column, ...convert, ...schema, ...metadata }
     this.#compressors = await parquetCompressors(this.ratio)
   }
 
@@ -369,6 +403,9 @@ class Table {
     await window.fill(header.length + packed)
     const { bytes } = window
     if (bytes.length < header.length + packed) throw damaged('a page ends after its column')
+    const { crc } = header.value
+    if (crc !== undefined && crc32(bytes.subarray(header.length, header.length + packed)) !== crc >>> 0)
+      throw damaged('the checksum of a page is wrong')
     // Decoded values are views of the page, so it is copied out of the window, which is reused.
     const copy = Uint8Array.prototype.slice.call(bytes, 0, header.length + packed)
     return { header: header.value, reader: { view: new DataView(copy.buffer), offset: header.length } }
@@ -429,7 +466,9 @@ class Table {
         useOffsetIndex: false,
       }),
     )
-    yield rows.map((row) => valueAt(row, field))
+    const top = chunks[0].path_in_schema[0]
+    const node = this.#lib.parquetSchema(this.metadata).children.find(({ element }) => element.name === top)
+    yield rows.map((row) => valueAt({ [top]: withNulls(row[top], node, this.#lib) }, field))
   }
 
   /**
@@ -458,6 +497,25 @@ class Table {
     }
     return parts
   }
+}
+
+/**
+ * A value with the fields that are null, in the order of the schema: hyparquet leaves out those of
+ * structs and lists, and templates tell a field that is null from one that is missing.
+ */
+function withNulls(value, node, lib) {
+  if (value === null || value === undefined) return null
+  if (lib.isMapLike(node)) return value
+  const of = (child) => (one) => withNulls(one, child, lib)
+  if (lib.isListLike(node)) {
+    const [repeated] = node.children
+    const element = repeated.children.length === 1 ? repeated.children[0] : repeated
+    return value.map(of(element))
+  }
+  if (node.element.repetition_type === 'REPEATED' && Array.isArray(value))
+    return value.map(of({ ...node, element: { ...node.element, repetition_type: 'REQUIRED' } }))
+  if (node.children.length === 0) return value
+  return Object.fromEntries(node.children.map((child) => [child.element.name, of(child)(value[child.element.name])]))
 }
 
 /** Reads the bytes of a column chunk, a few megabytes at a time, and hashes them. */

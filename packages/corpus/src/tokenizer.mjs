@@ -5,9 +5,10 @@ import { createHash } from 'node:crypto'
 import path from 'node:path'
 
 import { fileFailure, statIfThere, sourceOf, usualSpecialTokens } from 'tokenlane/internal/files.mjs'
-import { encodingPath, modules, native, openRegular, readRegular, run } from 'tokenlane/internal/corpus.js'
+import { encodingPath, maxId, modules, native, openRegular, readRegular, run } from 'tokenlane/internal/corpus.js'
 import { error, contradiction, unsupported } from './errors.mjs'
 import { ROW_FORMATS } from './formats/names.mjs'
+import { MAX_IDS } from './tokens.mjs'
 
 /** Maximum size in bytes of a tokenizer_config.json. */
 const MAX_CONFIG_BYTES = 32 << 20
@@ -136,7 +137,7 @@ export async function completeContent(tokenizer, source, content) {
     ...content,
     type: ROW_FORMATS.includes(content.format)
       ? undefined
-      : (content.type ?? (tokenizer.vocabSize() <= 65536 ? 'u16' : 'u32')),
+      : (content.type ?? (maxId(tokenizer) <= MAX_IDS.u16 ? 'u16' : 'u32')),
     writer: content.format === 'parquet' ? await writerVersion() : undefined,
     specialTokens: content.specialTokens ?? usualSpecialTokens(tokenizer),
   }

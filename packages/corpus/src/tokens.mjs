@@ -3,6 +3,9 @@
 
 import { SIZES } from './sizes.mjs'
 
+/** The largest id of each type. Megatron's type of 32 bits is signed. */
+export const MAX_IDS = { u16: 65535, u32: 2 ** 31 - 1 }
+
 const VIEWS = { u16: Uint16Array, u32: Uint32Array }
 
 /**
@@ -99,8 +102,9 @@ export class CopiedTokens {
   #buffers
 
   /**
-   * @param {{ ids: Uint32Array, rowOffsets: Uint32Array }} batch rows without ids have no tokens
-   * @param {Uint32Array} kept the number of ids of each row that are used
+   * @param {{ ids: Uint32Array, rowOffsets: Uint32Array }} batch
+   * @param {Uint32Array} kept the number of ids of each row that are used; without any, a row has
+   *   no tokens
    * @param {{ bos: Uint32Array, eos: Uint32Array, length: number }} ends the tokens before and
    *   after each row, and the number of all tokens
    * @param {PieceBuffers} buffers
@@ -127,8 +131,7 @@ export class CopiedTokens {
   }
 
   #hasIds(row) {
-    const { rowOffsets } = this.#batch
-    return rowOffsets[row + 1] > rowOffsets[row]
+    return this.#kept[row] > 0
   }
 
   /** The arrays whose copies are the tokens of some rows. */

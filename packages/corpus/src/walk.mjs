@@ -6,6 +6,7 @@ import path from 'node:path'
 import { Walk, isGlob, linesOf, pathMatcher, statIfThere } from 'tokenlane/internal/files.mjs'
 import { untilEnded } from 'tokenlane/internal/corpus.js'
 import { error } from './errors.mjs'
+import { SideFiles } from './side-files.mjs'
 import { addressOf, checkKey, folderAddress, isAddress, isBelow, partsOf } from './store/address.mjs'
 
 /**
@@ -13,15 +14,17 @@ import { addressOf, checkKey, folderAddress, isAddress, isBelow, partsOf } from 
  *
  * @param {string[]} names files, folders and patterns
  * @param {string | undefined} filesFrom a file with a path per line
- * @param {{ exclude?: string[], run?: number, commits?: Map<string, string>, onUnreadable?: (name:
- *   string, failure: any) => void }} [options] `exclude`
+ * @param {{ exclude?: string[], run?: number, commits?: Map<string, string>, side?: SideFiles,
+ *   onUnreadable?: (name: string, failure: any) => void }} [options] `exclude`
  *   has the real paths or the addresses of outputs, folders or files, which are left out; `run` is
  *   the length of a run; `commits` are those of datasets, to which further ones are added
  * @returns {AsyncGenerator<string>}
  */
-export async function* inputFiles(names, filesFrom, { exclude = [], commits = new Map(), ...options } = {}) {
-  const walk = new Walk({ exclude, ...options })
-  const inputsOf = (name) => (isAddress(name) ? objectsNamed(name, exclude, commits) : filesNamed(walk, name, exclude))
+export async function* inputFiles(names, filesFrom, { exclude = [], commits = new Map(), ...more } = {}) {
+  const { side = new SideFiles(undefined), ...options } = more
+  const walk = new Walk({ exclude, ignored: side.ofWalk, ...options })
+  const inputsOf = (name) =>
+    isAddress(name) ? objectsNamed(name, exclude, commits, side) : filesNamed(walk, name, exclude)
   for (const name of names) yield* inputsOf(name)
   if (filesFrom === undefined) return
   for await (const line of linesOf(filesFrom)) if (line.trim() !== '') yield* inputsOf(line)
@@ -45,7 +48,7 @@ function notOutput(name, outputs) {
 }
 
 /** The objects that an address names: one, those below it, or those that match it. */
-async function* objectsNamed(given, outputs, commits) {
+async function* objectsNamed(given, outputs, commits, side) {
   const { isListed, noObject, objectsOf } = await import('./store/objects.mjs')
   const objects = await objectsOf(given)
   const name = (await untilEnded(async () => objects.pinned?.(given, commits))) ?? given
@@ -70,6 +73,7 @@ async function* objectsNamed(given, outputs, commits) {
       ? matches(objectKey)
       : isListed(objectKey, prefix) && objects.isData?.(objectKey) !== false
     if (objectKey.endsWith('/') || !isNamed) continue
+    if (side.has(address, objectKey.slice(prefix.lastIndexOf('/') + 1).split('/'))) continue
     hasObjects = true
     yield address
   }

@@ -159,7 +159,9 @@ for (const [name, tokenizer, end] of [
     const masks = async (messages, options) => (await learned([{ messages }], { tokenizer, ...options })).found[0]?.[1]
     assert.equal(await masks(CHAT, {}), of('Two.', 'Four.'))
     assert.equal(await masks(CHAT, { maskTurns: 'last' }), of('Four.'))
-    assert.equal(await masks([...CHAT, { role: 'user', content: 'Five?' }], { maskTurns: 'last' }), of('Four.'))
+    const step = { role: 'assistant', content: 'Or five.' }
+    assert.equal(await masks([...CHAT, step], { maskTurns: 'last' }), of('Four.', 'Or five.'))
+    assert.equal(await masks([...CHAT, { role: 'user', content: 'Five?' }], { maskTurns: 'last' }), undefined)
     assert.equal(await masks(CHAT, { maskRoles: ['user'] }), 'One?Three?')
     assert.equal(await masks(CHAT, { maskRoles: ['system', 'assistant'] }), `Be brief.${of('Two.', 'Four.')}`)
     const flagged = (index, flag) => CHAT.map((message, at) => (at === index ? { ...message, ...flag } : message))
@@ -167,11 +169,11 @@ for (const [name, tokenizer, end] of [
     assert.equal(await masks(flagged(2, { weight: 1 }), {}), of('Two.', 'Four.'))
     assert.equal(await masks(flagged(4, { train: false }), {}), of('Two.'))
     assert.equal(await masks(flagged(1, { train: true }), {}), `One?${of('Two.', 'Four.')}`)
-    assert.equal(await masks(flagged(2, { train: true }), { maskTurns: 'last' }), of('Two.', 'Four.'))
+    assert.equal(await masks(flagged(2, { train: true }), { maskTurns: 'last' }), of('Four.'))
     for (const flag of [{ weight: 0.5 }, { train: 'no' }, { weight: true }])
       assert.match(
         (await failure(() => masks(flagged(2, flag), {}))).message,
-        /the field '(?:weight|train)' of message 2 must be /,
+        /message 2 of the field 'messages' has a (?:weight|flag train) that is neither/,
       )
 
     const thought = flagged(2, { reasoning_content: 'Hm, one.' })
@@ -245,5 +247,5 @@ test('tokenlane corpus has these options, and says how many chats were left out'
     ...['corpus', 'cli.jsonl', '-t', 'origin', '-o', 'by-cli', '-f', 'npy', '--without-reasoning', ...args],
   ])
   assert.equal(status, 0, stderr)
-  assert.match(stdout, /left out: 1 document without a token to learn from/)
+  assert.match(stdout, /left out: 1 chat without a token to learn from/)
 })

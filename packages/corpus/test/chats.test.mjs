@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
@@ -58,7 +59,7 @@ const chats = (count, seed) =>
   Array.from({ length: count }, (_, index) => ({
     id: `chat-${seed}-${index}`,
     tools: index % 3 === 1 ? [{ type: 'function', function: { name: `f${index}` } }] : undefined,
-    messages: Array.from({ length: 2 + ((index + seed) % 5) }, (_, turn) => ({
+    messages: Array.from({ length: 2 + ((index + seed) % 4) }, (_, turn) => ({
       role: turn % 2 === 0 ? 'user' : 'assistant',
       content: `${text(5 + ((index * 37 + turn * 11) % 60), seed * 100 + index + turn)}${index % 4 === 0 ? '<|im_end|>' : ''}`,
     })),
@@ -69,12 +70,15 @@ fs.writeFileSync(at('data', 'a.jsonl'), jsonl(rows.slice(0, 25)))
 fs.writeFileSync(at('data', 'b.jsonl'), jsonl(rows.slice(25)))
 const BASE = { inputs: at('data'), tokenizer, messages: 'messages', tools: 'tools', concurrency: 1 }
 
-/** What applyChatTemplate gives for each row: [ids, mask]. */
-const expected = (options = {}, own = loaded) =>
-  rows.map(({ messages, tools }) => {
-    const { ids, assistantMask } = own.applyChatTemplate(messages, { tools, returnAssistantMask: true, ...options })
-    return [[...ids], [...assistantMask]]
-  })
+/** What applyChatTemplate gives: [ids, mask], without rows that the assistant wrote nothing of. */
+const learnable = (given, own, options = {}) =>
+  given
+    .map(({ messages, tools }) => {
+      const { ids, assistantMask } = own.applyChatTemplate(messages, { tools, returnAssistantMask: true, ...options })
+      return [[...ids], [...assistantMask]]
+    })
+    .filter(([, mask]) => mask.includes(1))
+const expected = (options = {}, own = loaded) => learnable(rows, own, options)
 
 let made = 0
 async function job(options = {}) {
@@ -150,10 +154,12 @@ for (const format of FORMATS)
       [...ids.slice(0, 19), loaded.tokenToId('</s>')],
       [...mask.slice(0, 19), 0],
     ]
-    const wanted = expected().map(cut)
-    const isLearned = ([, mask]) => mask.includes(1)
-    assert.deepEqual(await rowsOf(all.output), wanted.filter(isLearned))
-    assert.equal(all.result.unlearned, wanted.filter((row) => !isLearned(row)).length)
+    // A chat whose answer is cut off teaches nothing.
+    const learned = expected()
+      .map(cut)
+      .filter(([, mask]) => mask.includes(1))
+    assert.deepEqual(await rowsOf(all.output), learned)
+    assert.equal(all.result.unlearned, rows.length - learned.length)
   })
 
 test('llmc has a file of masks beside its tokens', async () => {
@@ -239,11 +245,117 @@ test('Parquet: lists of structs, and messages and tools as JSON', async () => {
   const structs = await job({ inputs: at('nested.parquet'), tools: undefined, format: 'npy' })
   assert.deepEqual(
     await rowsOf(structs.output),
-    rows.map(({ messages }) => {
-      const { ids, assistantMask } = loaded.applyChatTemplate(messages, { returnAssistantMask: true })
-      return [[...ids], [...assistantMask]]
-    }),
+    learnable(
+      rows.map(({ messages }) => ({ messages })),
+      loaded,
+    ),
   )
+})
+
+test('Parquet: structs and lists that are null are those of pyarrow', async () => {
+  // testdata/pyarrow-nulls.parquet was written by pyarrow 26; this is its Table.to_pylist().
+  const message = (role, content, calls, meta) => ({ role, content, tool_calls: calls, meta })
+  const pylist = [
+    [message('user', 'a', null, { n: 1, s: null }), message('assistant', null, [{ name: 'f', args: null }], null)],
+    [message('assistant', 'b', [], { n: null, s: 'x' })],
+    null,
+    [],
+    [null, message('assistant', 'c', [null, { name: null, args: ['x', null] }], null)],
+  ]
+  const input = new URL('../../../__test__/testdata/pyarrow-nulls.parquet', import.meta.url)
+  const template = folder('fields', "{% for m in messages %}{{ m | tojson }}{{ '\\n' }}{% endfor %}")
+  const options = { tools: undefined, tokenizer: template, format: 'jsonl', onError: 'skip' }
+  const { output, result } = await job({ ...options, inputs: fileURLToPath(input) })
+  const own = await Tokenizer.fromFile(template)
+  const idsOf = (messages) => [...own.applyChatTemplate(messages).ids]
+  assert.deepEqual(
+    (await rowsOf(output, { format: 'jsonl' })).map(([ids]) => ids),
+    [idsOf(pylist[0]), idsOf(pylist[1])],
+  )
+  // A chat that is null or empty, or that has a message that is null, is no chat.
+  assert.equal(result.skipped, 3)
+})
+
+test('NaN and Infinity in a field that is not used are those of Python; in the chat they are refused', async () => {
+  const messages = '[{"role":"assistant","content":"NaN is \\"NaN\\""}]'
+  const lines = [
+    `{"score":NaN,"messages":${messages}}`,
+    `{"messages":${messages},"more":[1.0,-Infinity,Infinity]}`,
+    `{"messages":[{"role":"user","content":"a","score":NaN}]}`,
+    `{"messages":${messages},"score":NaNa}`,
+  ]
+  fs.writeFileSync(at('nan.jsonl'), `${lines.join('\n')}\n`)
+  const { result, output } = await job({ inputs: at('nan.jsonl'), format: 'jsonl', onError: 'skip' })
+  const { ids } = loaded.applyChatTemplate([{ role: 'assistant', content: 'NaN is "NaN"' }])
+  assert.deepEqual(
+    (await rowsOf(output, { format: 'jsonl' })).map(([one]) => one),
+    [[...ids], [...ids]],
+  )
+  assert.equal(result.skipped, 2)
+  assert.equal(record(output, stems(output)[0]).skipped.codes.ERR_TOKENLANE_JSON, 2)
+  const texts = ['{"text":"a","score":NaN}', '{"text":NaN}', '{"score":-Infinity,"text":"b"}']
+  fs.writeFileSync(at('nan-texts.jsonl'), `${texts.join('\n')}\n`)
+  const plain = { messages: undefined, tools: undefined, onError: 'skip', format: 'npy' }
+  const read = (await job({ ...plain, inputs: at('nan-texts.jsonl') })).result
+  assert.deepEqual([read.documents, read.skipped], [2, 1])
+})
+
+/** A mask with only some of the runs of ones: the runs are the answers in their order. */
+function runsOf(mask, isKept) {
+  let run = -1
+  return mask.map((bit, at) => {
+    if (bit === 1 && mask[at - 1] !== 1) run += 1
+    return bit === 1 && isKept(run) ? 1 : 0
+  })
+}
+
+test('masks leave out messages that say so, and all turns but the last; what teaches nothing is left out', async () => {
+  const flags = [
+    { weight: 0 },
+    { weight: 1 },
+    { train: false },
+    { train: true },
+    { training: false },
+    { weight: null },
+    {},
+  ]
+  const isOff = (index) => [0, 2, 4].includes(index % flags.length)
+  const answers = [...chats(40, 3)].map(({ messages }, row) =>
+    messages.map((message, turn) => (turn % 2 === 0 ? message : { ...message, ...flags[(row + turn) % flags.length] })),
+  )
+  // The answers are apart, so that each is a run of the mask.
+  fs.writeFileSync(at('flags.jsonl'), jsonl(answers.map((messages) => ({ messages }))))
+  for (const [template, options] of /** @type {[string, any][]} */ ([
+    [tokenizer, { maskBy: 'origin' }],
+    [tagged, { maskBy: 'generation' }],
+    [tokenizer, { maskTurns: 'last' }],
+  ])) {
+    const own = await Tokenizer.fromFile(template)
+    const expectedRows = answers.map((messages, row) => {
+      const { ids, assistantMask } = own.applyChatTemplate(messages, { returnAssistantMask: true })
+      const turns = messages.flatMap((message, turn) => (message.role === 'assistant' ? [turn] : []))
+      const isKept = (run) =>
+        !isOff(row + turns[run]) && (options.maskTurns !== 'last' || turns[run] === messages.length - 1)
+      return [[...ids], runsOf([...assistantMask], isKept)]
+    })
+    const learned = expectedRows.filter(([, mask]) => mask.includes(1))
+    assert.ok(learned.length > 5 && learned.length < answers.length - 5)
+    for (const more of [{}, { maxTokens: 40, format: 'jsonl' }]) {
+      const { output, result } = await job({
+        ...{ inputs: at('flags.jsonl'), tokenizer: template, tools: undefined, format: 'npy' },
+        ...options,
+        ...more,
+      })
+      const kept = expectedRows
+        .map((pair) => pair.map((values) => values.slice(0, more.maxTokens)))
+        .filter(([, mask]) => mask.includes(1))
+      assert.deepEqual(await rowsOf(output), kept)
+      assert.deepEqual([result.documents, result.unlearned], [kept.length, answers.length - kept.length])
+    }
+  }
+  fs.writeFileSync(at('half.jsonl'), jsonl([{ messages: [{ role: 'assistant', content: 'a', weight: 0.5 }] }]))
+  const half = await failure(() => job({ inputs: at('half.jsonl') }))
+  assert.match(half.message, /message 0 of the field 'messages' has a weight that is neither 0 nor 1/)
 })
 
 test('masks stay with their ids: shuffled, merged in another format, resumed, read', async () => {

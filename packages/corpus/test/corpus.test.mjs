@@ -415,8 +415,9 @@ test('damaged compressed input', async () => {
   assert.equal(error.code, 'ERR_TOKENLANE_DECOMPRESS')
   assert.ok(error.message.includes(input))
   const { result } = await run({ inputs: [input, at('data')], onError: 'skip' })
-  assert.ok(result.documents >= expected.length)
-  assert.equal(result.skipped, 1)
+  // The only member of the file is left out, and its rows are estimated by those before the damage.
+  assert.equal(result.documents, expected.length)
+  assert.ok(result.skipped > 120 && result.skipped < 280, `${result.skipped}`)
 
   // Stored blocks with a damaged length in the middle: much of the input is not read then. Damage
   // elsewhere may decompress to a row that is skipped too.
@@ -426,7 +427,9 @@ test('damaged compressed input', async () => {
   long.writeUInt16LE(long.readUInt16LE(header + 3) ^ 1, header + 3)
   fs.writeFileSync(input, long)
   const request = { ...BASE, inputs: input, output: at('damaged'), onError: 'skip' }
-  assert.equal((await tokenizeCorpus(request)).skipped, 1)
+  const { skipped, documents: read } = await tokenizeCorpus(request)
+  assert.equal(read, 0)
+  assert.ok(skipped > 150 && skipped < 250, `${skipped}`)
   const later = new Date(Date.now() + 5000)
   fs.utimesSync(input, later, later)
   assert.equal((await tokenizeCorpus(request)).kept, 1)
@@ -580,4 +583,30 @@ test('half characters in JSON become the ids that a string of them has, and are 
   assert.equal(record(output, stems(output)[0]).unpaired, 1)
   // JavaScript reads all of these lines.
   assert.equal((await run({ inputs: input, format: 'npy', idField: 'id', groupBy: 'id' })).result.unpaired, 1)
+})
+
+test('the default integer type and the size for an embedding are those of the largest id', async () => {
+  const corpus = at('ids.jsonl')
+  fs.writeFileSync(corpus, jsonl([{ text: 'b b a' }]))
+  const flags = { single_word: false, lstrip: false, rstrip: false, normalized: false, special: true }
+  const added = (id) => ({ id, content: '<x>', ...flags })
+  for (const [vocab, addedTokens, type, vocabSize] of /** @type {[any, any, string, number][]} */ ([
+    [{ a: 0, b: 65_535 }, [], '<u2', 65_536],
+    [{ a: 0, b: 65_536 }, [], '<u4', 65_537],
+    [{ a: 0, b: 1, '<x>': 70_000 }, [added(70_000)], '<u4', 70_001],
+  ])) {
+    const model = { type: 'WordLevel', vocab, unk_token: 'a' }
+    const tokenizer = at(`ids-${vocabSize}.json`)
+    fs.writeFileSync(
+      tokenizer,
+      JSON.stringify({ added_tokens: addedTokens, pre_tokenizer: { type: 'Whitespace' }, model }),
+    )
+    const { output, names } = await run({ inputs: corpus, tokenizer, format: 'npy' })
+    assert.equal(readNpy(`${names[0]}.npy`).descr, type)
+    assert.deepEqual([...readNpy(`${names[0]}.npy`).values], [vocab.b, vocab.b, 0])
+    const manifest = JSON.parse(fs.readFileSync(path.join(output, 'manifest.json'), 'utf8'))
+    assert.equal(manifest.tokenizer.vocabSize, vocabSize)
+  }
+  const { output } = await run({ inputs: corpus, tokenizer: 'o200k_base' })
+  assert.equal(JSON.parse(fs.readFileSync(path.join(output, 'manifest.json'), 'utf8')).tokenizer.vocabSize, 200_019)
 })

@@ -15,19 +15,10 @@ import { seekTable } from '../src/frames.mjs'
 import { hashes, jsonl, scratch } from '../../../__test__/support/corpus.mjs'
 import { parseJsonLines } from '../../../__test__/support/json-lines.mjs'
 import { failure } from '../../../__test__/support/texts.mjs'
-import { frameOf, seekable, skippable, stored } from '../../../__test__/support/zstd.mjs'
+import { bgzipMember, frameOf, seekable, skippable, stored } from '../../../__test__/support/zstd.mjs'
 
 const at = scratch()
 const SHARD_BYTES = 2000
-
-/** A member as bgzip writes it. */
-function bgzipMember(bytes) {
-  const raw = zlib.deflateRawSync(bytes)
-  const header = Buffer.from([31, 139, 8, 4, 0, 0, 0, 0, 0, 255, 6, 0, 66, 67, 2, 0, 0, 0])
-  header.writeUInt16LE(header.length + raw.length + 8 - 1, 16)
-  const trailer = zlib.gzipSync(bytes).subarray(-8)
-  return Buffer.concat([header, raw, trailer])
-}
 
 /** A generator of numbers below a limit. */
 function random(seed) {

@@ -174,7 +174,9 @@ test('the memory of a row is released if its input is damaged', async () => {
   memories.push(memory)
   const given = { inputs: [at('damaged.jsonl.gz')], output: undefined, dryRun: true }
   const [{ documents, skipped }] = await doShards(undefined, () => memory, given)
-  assert.deepEqual([documents, skipped.rows], [1, 1])
+  // Its only member is left out as a whole.
+  assert.equal(documents, 0)
+  assert.ok(skipped.rows >= 1)
   assert.ok(memory.reserved > 0)
   assert.equal(rowMemory.used, 0)
 })

@@ -43,7 +43,7 @@ test('a row is its text, with what is learned in marks, or in colour', async () 
     assert.match(head, new RegExp(`^row ${index} of 2: \\d+ tokens, \\d+ of them learned$`))
     assert.equal(lines.join('\n'), `${shown(row)}\n`)
   }
-  const first = await run(['corpus', 'show', 'chats', '--colour', 'always'])
+  const first = await run(['corpus', 'show', 'chats', '--color', 'always'])
   assert.ok(first.stdout.endsWith(`${shown(CHATS[0], ['\u001b[1;38;5;231;48;5;96m', '\u001b[0m'])}\n`), first.stdout)
 })
 

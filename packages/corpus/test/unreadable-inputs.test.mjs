@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
 
@@ -26,6 +27,60 @@ async function refusedAndSkipped(input) {
   return { error, events, documents }
 }
 
+test('files that only their names show are refused by what they are, unless rows says how to read them', async () => {
+  for (const [name, what] of /** @type {[string, RegExp][]} */ ([
+    ['a.html', /HTML.*trafilatura.*--rows lines/],
+    ['a.html.gz', /HTML/],
+    ['a.htm', /HTML/],
+    ['a.orc', /an ORC file/],
+    ['a.jsonl.br', /brotli -d/],
+  ])) {
+    fs.writeFileSync(at(name), name.endsWith('.gz') ? zlib.gzipSync('a,b\n1,2\n') : 'a,b\n1,2\n')
+    const { error, events, documents } = await refusedAndSkipped(at(name))
+    assert.equal(error.code, 'ERR_TOKENLANE_UNSUPPORTED', name)
+    assert.match(error.message, what)
+    assert.deepEqual([events.length, documents], [1, 1], name)
+    const read = await tokenizeCorpus({ ...OPTIONS, inputs: at(name), rows: 'lines' })
+    assert.equal(read.documents, 2, name)
+  }
+  for (const name of ['a.jsonlines', 'a.jl', 'a.jl.gz']) {
+    fs.writeFileSync(at(name), name.endsWith('.gz') ? zlib.gzipSync(LINE) : LINE)
+    const events = []
+    const onEvent = (event) => event.event === 'note' && events.push(event)
+    // As JSON, a field is there to be named.
+    const { documents } = await tokenizeCorpus({ ...OPTIONS, inputs: at(name), field: 'text', onEvent })
+    assert.deepEqual([documents, events], [1, []], name)
+  }
+})
+
+test('files beside the data of Spark, Dask and the hub are left out, and said; a named one is read', async () => {
+  const folder = at('spark')
+  const data = ['part-0.jsonl', 'lang=_x/part-1.jsonl', 'train.jsonl']
+  const beside = [
+    '_SUCCESS',
+    '_metadata',
+    '_common_metadata',
+    '_temporary/0/part.jsonl',
+    'part-0.jsonl.crc',
+    'README.md',
+  ]
+  for (const name of [...data, ...beside, 'dataset_infos.json']) {
+    fs.mkdirSync(path.dirname(at('spark', name)), { recursive: true })
+    fs.writeFileSync(at('spark', name), LINE)
+  }
+  const documentsOf = async (options) => {
+    const notes = []
+    const onEvent = (event) => event.event === 'note' && notes.push(event.message)
+    const { documents } = await tokenizeCorpus({ ...OPTIONS, onEvent, ...options })
+    return [documents, notes.filter((note) => note.includes('left out')).length]
+  }
+  assert.deepEqual(await documentsOf({ inputs: folder }), [data.length, 1])
+  assert.deepEqual(await documentsOf({ inputs: `${folder}/*` }), [2, 1])
+  assert.deepEqual(await documentsOf({ inputs: at('spark', 'README.md') }), [1, 0])
+  const all = data.length + beside.length + 1
+  assert.deepEqual(await documentsOf({ inputs: folder, rows: 'files' }), [all, 0])
+})
+
 test('archives and files of other compressors are refused by what they are, or left out', async () => {
   const tar = Buffer.alloc(1024)
   tar.write('a.txt')
@@ -37,6 +92,11 @@ test('archives and files of other compressors are refused by what they are, or l
     ['a.zip', Buffer.from('504b03041400', 'hex'), /a zip archive.*unzip/],
     ['a.txt', Buffer.from('377abcaf271c0004', 'hex'), /a 7z archive/],
     ['a.jsonl', tar, /a tar archive.*tar -xf/],
+    ['a.arrow', Buffer.from('4152524f57310000ffffffff', 'hex'), /an Arrow or Feather file.*Parquet/],
+    ['data-00000-of-00001.arrow', Buffer.from('ffffffff30010000', 'hex'), /save_to_disk.*to_parquet/],
+    ['a.feather', Buffer.from('4645413100000000', 'hex'), /a Feather file/],
+    ['a.avro', Buffer.from('4f626a0104146176', 'hex'), /an Avro file/],
+    ['a.warc', Buffer.from('WARC/1.0\r\nWARC-Type: response\r\n'), /a WARC file/],
   ])) {
     fs.writeFileSync(at(name), bytes)
     const { error, events, documents } = await refusedAndSkipped(at(name))

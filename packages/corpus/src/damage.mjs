@@ -1,0 +1,264 @@
+// What a shard leaves out of damaged inputs if `onError` is 'skip': the frames of Zstandard, the
+// members of gzip and the row groups of Parquet in which a checksum or anything else is wrong, each
+// as a whole. Rows that were read before the damage was found may be wrong too, so the shard starts
+// again without the range, and reads what lies before and after it.
+//
+// A range ends where the next frame or member starts. After damage that place is not known: it is
+// searched for by the first bytes of a frame. A row that starts or ends in the range is left out.
+
+import { Readable, pipeline } from 'node:stream'
+import zlib from 'node:zlib'
+
+import { Failure, Ratio, bareCode, crc32, decompressed } from 'tokenlane/internal/files.mjs'
+import { inputChanged } from './errors.mjs'
+
+/** Number of bytes that are searched at once. */
+const SEARCH_BYTES = 1 << 20
+const SLICE_BYTES = 1 << 14
+/** The first bytes of a frame and of a member with the only method of gzip. */
+const MAGIC = { zstd: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), gzip: Buffer.from([0x1f, 0x8b, 8]) }
+/** Maximum number of places in a part at which no frame starts although it has the first bytes. */
+const MAX_FALSE_STARTS = 1000
+const NEWLINE = 10
+const GZIP_TRAILER = 8
+
+/** A part has damage that was not looked for yet. */
+export class DamagedPart extends Error {}
+
+/**
+ * A range of a part that is left out.
+ *
+ * @typedef {object} DamagedRange
+ * @property {number} start in bytes of the stored file
+ * @property {number} end
+ * @property {number} rows the number of rows, estimated for compressed files
+ * @property {any} failure
+ */
+
+/** The damaged ranges of the parts that were looked at. */
+export class Damage {
+  #ranges = /** @type {Map<import('./part.mjs').Part, DamagedRange[]>} */ (new Map())
+
+  has(part) {
+    return this.#ranges.has(part)
+  }
+
+  /** The damaged ranges of a part in order. */
+  of(part) {
+    return this.#ranges.get(part) ?? []
+  }
+
+  /**
+   * Finds the damaged ranges of a part by reading all of it.
+   *
+   * @param {import('./part.mjs').Part} part
+   * @param {import('./store/input.mjs').Input} input
+   * @param {import('./options.mjs').Content} content
+   */
+  async look(part, input, content) {
+    const ranges = []
+    this.#ranges.set(part, ranges)
+    if (part.codec === undefined && part.rows !== 'parquet') return
+    const find = part.rows === 'parquet' ? damagedGroups : damagedFrames
+    for await (const range of find(part, input, content)) ranges.push(described(range, part))
+    const { end } = part
+    const { failure } = ranges.at(-1)?.end === end ? {} : await tailOf(part, input, content)
+    if (failure !== undefined) ranges.push(described({ start: end, end, rows: 1, failure }, part))
+  }
+
+  /**
+   * What is read of a part: the ranges between those that are damaged. With `isCut`, the last row is
+   * left out unless it ends in the range; otherwise it ends before `until`, if that is set.
+   *
+   * @param {import('./part.mjs').Part} part
+   * @param {import('./store/input.mjs').Input} input
+   * @param {import('./options.mjs').Content} content
+   * @returns {Promise<(import('./part.mjs').Part & { isCut?: boolean, until?: number })[]>}
+   */
+  async piecesOf(part, input, content) {
+    const ranges = this.of(part)
+    if (content.onError === 'fail') return [part]
+    if (ranges.length > 0 && ['files', 'csv'].includes(part.rows)) return []
+    const isCut = ranges.at(-1)?.end === part.end
+    const { until, failure } = isCut ? { until: undefined, failure: undefined } : await tailOf(part, input, content)
+    if (failure !== undefined) throw new DamagedPart()
+    const starts = [part.start, ...ranges.map(({ end }) => end)]
+    return starts
+      .map((start, index) => ({
+        ...part,
+        ...{ start, end: ranges[index]?.start ?? part.end, isCut: index < ranges.length, until },
+        ...(start > part.start && { offset: undefined }),
+      }))
+      .filter(({ start, end }) => start < end)
+  }
+}
+
+/** The range with a failure that names it. */
+function described({ start, end, rows, failure }, { rows: unit, codec }) {
+  const name = unit === 'parquet' ? 'row group' : codec === 'gzip' ? 'member' : 'frame'
+  const what =
+    start === end
+      ? `the row before byte ${start}`
+      : `the ${name} in bytes ${start} to ${end}, with ${unit === 'parquet' ? '' : 'about '}${rows} rows,`
+  const reason = `${failure.reason ?? failure.message}; ${what} is left out`
+  return { start, end, rows, failure: new Failure(bareCode(failure), reason) }
+}
+
+/** Yields the row groups of a part that cannot be read. */
+async function* damagedGroups(part, input, content) {
+  const { damagedRowGroups } = await import('./table.mjs')
+  yield* damagedRowGroups(part, input, content)
+}
+
+/** Yields the ranges of a part from the start of a damaged frame to the next frame. */
+async function* damagedFrames({ codec, start, end, rows: unit }, input, { maxRatio }) {
+  const read = codec === 'gzip' ? readMember : readFrames
+  let falseStarts = 0
+  let range
+  /** The line feeds of what was decompressed, and its compressed bytes. */
+  let [lines, bytes] = [0, 0]
+  for (let at = start; at < end; ) {
+    const result = await read(input, at, end, new Ratio(maxRatio))
+    const { complete, failure } = result
+    lines += result.lines
+    bytes += result.bytes
+    if (complete > at && range !== undefined) {
+      yield range
+      range = undefined
+    }
+    if (failure === undefined) {
+      at = complete
+      continue
+    }
+    falseStarts += Number(range !== undefined)
+    at = falseStarts > MAX_FALSE_STARTS ? end : await nextStart(input, complete + 1, end, codec)
+    range = { start: complete, failure, ...range, end: at }
+    range.rows = unit === 'files' ? 1 : Math.max(1, Math.round((lines / Math.max(bytes, 1)) * (at - range.start)))
+  }
+  if (range !== undefined) yield range
+}
+
+/**
+ * Reads the frames after a part in which its last row ends, which belong to the next part.
+ *
+ * @returns {Promise<{ until?: number, failure?: any }>} `until` is their end
+ */
+async function tailOf({ codec, end, size, rows: unit }, input, { maxRatio }) {
+  if (codec === undefined || unit === 'files') return {}
+  const read = codec === 'gzip' ? readMember : readFrames
+  for (let at = end; at < size; ) {
+    const { complete, lines, failure } = await read(input, at, size, new Ratio(maxRatio), true)
+    if (failure !== undefined) return { failure }
+    if (lines > 0) return { until: complete }
+    at = complete
+  }
+  return {}
+}
+
+/** The chunks of a range, so small that it is known what of them was decompressed. */
+async function* slicesOf(input, start, end) {
+  for await (const chunk of input.chunks(start, end))
+    for (let from = 0; from < chunk.length; from += SLICE_BYTES) yield chunk.subarray(from, from + SLICE_BYTES)
+}
+
+/**
+ * What was read of frames.
+ *
+ * @typedef {object} ReadFrames
+ * @property {number} complete the end of the last frame that is intact
+ * @property {number} lines the line feeds of what was decompressed
+ * @property {number} bytes its compressed bytes
+ * @property {any} [failure]
+ */
+
+/**
+ * Reads frames of Zstandard up to the first that is damaged.
+ *
+ * @returns {Promise<ReadFrames>}
+ */
+async function readFrames(input, start, end, ratio, isOne = false) {
+  let [complete, lines] = [start, 0]
+  let first
+  const onFrame = (position) => {
+    complete = start + position
+    first ??= { complete, lines, bytes: position }
+  }
+  try {
+    for await (const chunk of decompressed(slicesOf(input, start, end), ratio, onFrame)) {
+      lines += linesIn(chunk)
+      if (isOne && first !== undefined) return first
+    }
+    return isOne && first !== undefined ? first : { complete: end, lines, bytes: end - start }
+  } catch (failure) {
+    return isOne && first !== undefined ? first : { complete, lines, bytes: failure.position ?? 0, failure }
+  }
+}
+
+/** Reads a member of gzip, as `readFrames` does. */
+async function readMember(input, start, end, ratio) {
+  const inflate = zlib.createInflateRaw({ chunkSize: 1 << 18 })
+  let [lines, crc, length] = [0, 0, 0]
+  const ended = (complete, failure) => ({ complete, lines, bytes: inflate.bytesWritten, failure })
+  const damaged = (reason) => ended(start, new Failure('DECOMPRESS', `its gzip data is damaged: ${reason}`))
+  const header = gzipHeader(await input.read(start, SEARCH_BYTES))
+  // Tapes pad files with zeros.
+  if (header === undefined) return (await isZero(input, start, end)) ? ended(end) : damaged('no member starts there')
+  async function* counted() {
+    for await (const slice of slicesOf(input, start + header, end)) {
+      ratio.read(slice.length)
+      yield slice
+    }
+  }
+  pipeline(Readable.from(counted(), { objectMode: false }), inflate, () => {})
+  try {
+    for await (const chunk of inflate) {
+      ratio.make(chunk.length)
+      crc = crc32(chunk, crc)
+      length += chunk.length
+      lines += linesIn(chunk)
+    }
+  } catch (failure) {
+    return failure.code?.startsWith('Z_') ? damaged(failure.message) : ended(start, failure)
+  }
+  const complete = start + header + inflate.bytesWritten + GZIP_TRAILER
+  const trailer = await input.read(complete - GZIP_TRAILER, GZIP_TRAILER)
+  const isIntact = complete <= end && trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === length % 2 ** 32
+  return isIntact ? ended(complete) : damaged('its checksum or its length is wrong')
+}
+
+/** The length of the header of a member; `undefined` if there is none. */
+function gzipHeader(bytes) {
+  if (bytes.length < 18 || !bytes.subarray(0, 3).equals(MAGIC.gzip) || bytes[3] > 31) return undefined
+  const [hasCrc, hasExtra, hasName, hasComment] = [2, 4, 8, 16].map((bit) => (bytes[3] & bit) !== 0)
+  let at = hasExtra ? 12 + bytes.readUInt16LE(10) : 10
+  for (const isThere of [hasName, hasComment]) {
+    if (!isThere) continue
+    const zero = bytes.indexOf(0, at)
+    if (zero === -1) return undefined
+    at = zero + 1
+  }
+  return at + (hasCrc ? 2 : 0)
+}
+
+async function isZero(input, start, end) {
+  for await (const chunk of input.chunks(start, end)) if (chunk.some((byte) => byte !== 0)) return false
+  return true
+}
+
+/** The position of the next first bytes of a frame; `end` if there are none. */
+async function nextStart(input, from, end, codec) {
+  const magic = MAGIC[codec]
+  for (let at = from; at < end; at += SEARCH_BYTES) {
+    const bytes = await input.read(at, Math.min(SEARCH_BYTES + magic.length - 1, input.size - at))
+    if (bytes.length === 0) throw inputChanged(input.path, `it ends at byte ${at}`)
+    const found = bytes.indexOf(magic)
+    if (found !== -1) return Math.min(at + found, end)
+  }
+  return end
+}
+
+function linesIn(chunk) {
+  let count = 0
+  for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, at + 1)) count += 1
+  return count
+}

@@ -34,6 +34,7 @@ export {
   EncodingName,
   EncodingOptions,
   EncodingSyncOptions,
+  ErrorCodes,
   FileOptions,
   Ids,
   ImageSize,

@@ -52,9 +52,11 @@ import type {
   TokenizerStats,
   TruncateOptions,
 } from './lib/option-types.js'
+import type { ErrorCodes } from './lib/error-codes.js'
 import type { TokenizerJson } from './lib/file-types.js'
 import type { ModelName } from './lib/model-names.js'
 
+export * from './lib/error-codes.js'
 export * from './lib/file-types.js'
 export * from './lib/model-names.js'
 export * from './lib/chat-types.js'
@@ -752,8 +754,8 @@ export function encodingForModel(name: ModelName | (string & {})): EncodingName
 
 /** An error of this package, of any realm or copy of it. */
 export interface TokenlaneError extends Error {
-  /** Stable, for code that handles the error: see docs/guide/errors.md. */
-  code: `ERR_TOKENLANE_${string}`
+  /** Stable, for code that handles the error: {@link ErrorCodes} has the meaning of each. */
+  code: keyof ErrorCodes
   /** The index of the text or pair of a batch that the error is about, if it is about one. */
   row?: number
   /** The message without place and advice, if it has them. */

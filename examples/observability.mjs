@@ -31,7 +31,7 @@ function gauge(name, help, read) {
 gauge('queue_waiting', 'Batches that wait', () => queue.stats().waiting)
 gauge('queue_running', 'Batches that run', () => queue.stats().running)
 gauge('memory_mapped_bytes', 'Memory that the pool has from the system', () => memory.stats().mapped)
-gauge('memory_lent_bytes', 'Memory of running calls and of results', () => memory.stats().lent)
+gauge('memory_outstanding_bytes', 'Memory of running calls and of results', () => memory.stats().outstanding)
 gauge('table_bytes', 'Tables of the tokenizer', () => tokenizer.stats().tableBytes)
 gauge('cache_bytes', 'Word cache of the tokenizer', () => tokenizer.stats().cacheBytes)
 gauge('cache_hit_ratio', 'Hits of the word cache', () => {

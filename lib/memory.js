@@ -15,7 +15,7 @@ const MEMORY_OPTIONS = ['pool', 'cap', 'madvise', 'collect']
 const MIN_CAP = 1 << 20
 
 // The order is that of src/memory.rs.
-const BYTES = ['mapped', 'lent', 'free', 'cached', 'warm', 'mostLent', 'cap', 'external']
+const BYTES = ['mapped', 'outstanding', 'free', 'cached', 'warm', 'peakOutstanding', 'cap', 'external']
 const STEPS = ['scan', 'merge', 'map', 'reclaim', 'quickCollection', 'fullCollection', 'copy']
 const QUICK = 1
 const FULL = 2

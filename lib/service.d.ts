@@ -101,8 +101,8 @@ export interface MemoryStep {
 }
 
 /**
- * The state of the pool that holds results. Sizes are in bytes, and `free + lent + cached ===
- * mapped`.
+ * The state of the pool that holds results. Sizes are in bytes, and
+ * `free + outstanding + cached === mapped`.
  */
 export interface MemoryStats {
   /** The kind of pool: see {@link MemoryOptions.pool}. */
@@ -114,15 +114,15 @@ export interface MemoryStats {
   /** Memory taken from the system. */
   mapped: number
   /** Memory in use: texts and ids of running calls, and results that JavaScript holds. */
-  lent: number
+  outstanding: number
   /** Memory that was released and not yet merged; the next allocation does that. */
   free: number
   /** Memory available to the next batch. */
   cached: number
   /** The part of `cached` that keeps its pages, without blocks below 64 KiB. */
   warm: number
-  /** The maximum of `lent` since the pool was chosen. */
-  mostLent: number
+  /** The maximum of `outstanding` since the pool was chosen. */
+  peakOutstanding: number
   /** The maximum of `mapped`. */
   cap: number
   /** Results that JavaScript holds, including garbage that is not finalized yet. */

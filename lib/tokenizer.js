@@ -47,6 +47,7 @@ const modules = later({
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 const CHAT_FORMAT = Symbol.for('tokenlane.chatFormat')
+const RESPONSE_TEMPLATE = Symbol.for('tokenlane.responseTemplate')
 
 // The fastest call for a string shorter than SHORT_TEXT_UNITS. It returns undefined if the general
 // call has to be made.
@@ -340,6 +341,11 @@ class Tokenizer {
   /** For @tokenlane/requests: how chats are counted, if not by a template. */
   get [CHAT_FORMAT]() {
     return this.#chat?.format
+  }
+
+  /** How transformers reads answers, of the config, for `@tokenlane/completions`. */
+  get [RESPONSE_TEMPLATE]() {
+    return this.#chat?.config?.response_template
   }
 
   /** Counts the texts of one chat, in which special tokens are text. */

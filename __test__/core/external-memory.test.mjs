@@ -35,7 +35,10 @@ test('results are equal without external memory, and their memory returns to the
     assert.ok(allowed.external > 1 << 20, 'results are external memory otherwise')
     assert.equal(refused.external, 0, 'no result is external memory')
     assert.deepEqual(refused.digests, allowed.digests)
-    assert.ok(refused.lent <= allowed.lent, `${refused.lent} of the pool in use, and ${allowed.lent} otherwise`)
+    assert.ok(
+      refused.outstanding <= allowed.outstanding,
+      `${refused.outstanding} of the pool in use, and ${allowed.outstanding} otherwise`,
+    )
     assert.deepEqual(
       refused.views,
       refused.views.map(() => 0),

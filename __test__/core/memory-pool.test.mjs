@@ -15,8 +15,8 @@ const expected = first.ids.slice()
 first.dispose()
 
 function balanced(stats) {
-  assert.equal(stats.free + stats.lent + stats.cached, stats.mapped)
-  assert.ok(stats.warm <= stats.cached && stats.mapped <= Math.max(stats.cap, stats.mostLent))
+  assert.equal(stats.free + stats.outstanding + stats.cached, stats.mapped)
+  assert.ok(stats.warm <= stats.cached && stats.mapped <= Math.max(stats.cap, stats.peakOutstanding))
 }
 
 /** Runs a script of support/ in its own process. */
@@ -167,12 +167,12 @@ test('trim releases unused memory', async () => {
   await turn()
   await turn()
   memory.trim()
-  const { lent, mapped, cached, free } = memory.stats()
+  const { outstanding, mapped, cached, free } = memory.stats()
   assert.equal(free, 0)
   // Results that other tests left to the collector are still allocated; besides them only parts of
   // their mappings remain.
-  assert.equal(mapped, lent + cached)
-  assert.ok(lent > 0 || cached === 0)
+  assert.equal(mapped, outstanding + cached)
+  assert.ok(outstanding > 0 || cached === 0)
 })
 
 test('invalid settings are refused by name', () => {
@@ -294,7 +294,7 @@ test('workers that ended leave no memory behind', () => {
   const result = script('memory-workers.cjs')
   assert.equal(result.status, 0, result.stderr)
   const { before, after, grown } = JSON.parse(result.stdout)
-  assert.ok(after.lent <= before.lent && after.external <= before.external, result.stdout)
+  assert.ok(after.outstanding <= before.outstanding && after.external <= before.external, result.stdout)
   assert.ok(after.mapped <= before.mapped && after.free === 0, result.stdout)
   // About 12 MiB belong to the threads themselves. If the memory of ended threads were kept, it
   // would be 80 MiB.

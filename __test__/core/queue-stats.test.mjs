@@ -72,5 +72,5 @@ test('the code of the guide for prom-client and OpenTelemetry', async () => {
     new Function('client', 'metrics', 'memory', 'queue', block)(client, metrics, memory, queue)
   assert.match(await client.register.metrics(), /^tokenlane_queue_waiting 0$/m)
   assert.equal(observed['tokenlane.queue.waiting'], 0)
-  assert.equal(typeof observed['tokenlane.memory.lent'], 'number')
+  assert.equal(typeof observed['tokenlane.memory.outstanding'], 'number')
 })

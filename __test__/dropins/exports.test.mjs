@@ -25,7 +25,7 @@ const DROPINS = {
   '@huggingface/transformers': 'transformers',
 }
 
-/** Paths of gpt-tokenizer that the drop-in lacks; docs/drop-ins.md names them. */
+/** Paths of gpt-tokenizer that the drop-in lacks; docs/drop-ins/gpt-tokenizer.md names them. */
 const ABSENT =
   /^gpt-tokenizer\/(?:cjs\/|esm\/)?(?:_virtual\/|fixtures\/|encodingParams\/|BytePairEncodingCore$|modelParams$|models$|models\.gen$|data\/)/
 

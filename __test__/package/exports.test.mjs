@@ -71,6 +71,7 @@ test('the typings for import name every type of those for require', () => {
     'lib/file-types.d.ts',
     'lib/model-names.d.ts',
     'lib/chat-types.d.ts',
+    'lib/error-codes.d.ts',
     'lib/option-types.d.ts',
     'lib/service.d.ts',
   ].flatMap((name) =>

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 import * as corpus from '@tokenlane/corpus'
+import * as completions from '@tokenlane/completions'
 import * as requests from '@tokenlane/requests'
 
 import { Tokenizer, memory } from '../../index.mjs'
@@ -43,10 +44,14 @@ const FIRST = {
     decodeBatch: [[[1]]],
   },
   ...{ decodeWithOffsets: [[1]], decodeStream: [[1]], extendTokenizer: [gpt], pruneTokenizer: [gpt] },
+  ...{ completionStream: [undefined], parseCompletion: [undefined, ''] },
   ...{ verifyCorpus: [folder], cleanCorpus: [folder], writeReport: [folder, file] },
 }
 
-const FILES = ['index.d.ts', 'packages/corpus/index.d.ts', 'packages/requests/index.d.ts'].map((name) => root + name)
+const PACKAGES = { corpus, requests, completions }
+const FILES = ['', ...Object.keys(PACKAGES).map((name) => `packages/${name}/`)].map(
+  (name) => `${root}${name}index.d.ts`,
+)
 const program = ts.createProgram(FILES, {
   module: ts.ModuleKind.NodeNext,
   target: ts.ScriptTarget.ES2022,
@@ -84,7 +89,7 @@ function* calls() {
   const service = exported.get('memory')
   const configure = checker.getTypeOfSymbolAtLocation(service, service.valueDeclaration).getProperty('configure')
   yield ['configure', memory.configure, optionsOf(configure, service.valueDeclaration)]
-  for (const [index, module] of [corpus, requests].entries()) {
+  for (const [index, module] of Object.values(PACKAGES).entries()) {
     for (const symbol of checker.getExportsOfModule(others[index])) {
       const options = symbol.flags & ts.SymbolFlags.Function ? optionsOf(symbol, symbol.valueDeclaration) : []
       if (options.length > 0) yield [symbol.name, module[symbol.name], options]

@@ -128,10 +128,14 @@ test('the registry of a rehearsal accepts each package of this repository', () =
     )
 })
 
-test('the table of results keeps the rows of jobs that did not run', () => {
+test('the table of results keeps the rows of jobs that did not run, and has none of jobs that cannot', () => {
   const page = 'a\n<!-- workflows -->\n| x | y | z | old |\n| ci | one | passed | old |\n<!-- end of workflows -->\nb\n'
   const all = ['ci | one', 'ci | two', 'ci | three']
-  const written = withRows(page, [{ workflow: 'ci', name: 'two', result: 'passed' }], all, '2026-11-28, abc')
+  const outcomes = [
+    { workflow: 'ci', name: 'two', result: 'passed' },
+    { workflow: 'ci', name: 'three', result: 'left out: macOS' },
+  ]
+  const written = withRows(page, outcomes, all, '2026-11-28')
   assert.equal(
     written,
     `a
@@ -139,7 +143,7 @@ test('the table of results keeps the rows of jobs that did not run', () => {
 | workflow | job | result on this machine | run |
 |---|---|---|---|
 | ci | one | passed | old |
-| ci | two | passed | 2026-11-28, abc |
+| ci | two | passed | 2026-11-28 |
 <!-- end of workflows -->
 b
 `,

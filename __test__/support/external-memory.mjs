@@ -32,9 +32,9 @@ const { external } = memory.stats()
 for (const batch of [...held, sync]) batch.dispose()
 const views = held.map((batch) => batch.ids.length)
 // The memory of results that were disposed of returns a few turns of the loop later.
-let { lent } = memory.stats()
-for (let before = -1; lent !== before; lent = memory.stats().lent) {
-  before = lent
+let { outstanding } = memory.stats()
+for (let before = -1; outstanding !== before; outstanding = memory.stats().outstanding) {
+  before = outstanding
   await wait(10)
 }
-console.log(JSON.stringify({ digests, external, lent, views }))
+console.log(JSON.stringify({ digests, external, outstanding, views }))

@@ -15,6 +15,6 @@ memory.configure({ cap: 1 << 20 })
 const whileHeld = memory.stats()
 for (const batch of held) batch.dispose()
 // Finalizers and worker threads release their blocks a little later.
-while (memory.stats().lent > 0) await sleep(10)
+while (memory.stats().outstanding > 0) await sleep(10)
 gpt.encodeBatchSync(rows).dispose()
 console.log(JSON.stringify({ whileHeld, released: memory.stats() }))

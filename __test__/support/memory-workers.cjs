@@ -21,8 +21,8 @@ async function encode(batches) {
   await Promise.all(workers.map((worker) => new Promise((resolve) => worker.on('exit', resolve))))
   gpt.count('still there')
   // Threads return their memory while they end, which can be after their workers ended.
-  const isBack = ({ lent, external, mapped, free }) =>
-    lent <= before.lent && external <= before.external && mapped <= before.mapped && free === 0
+  const isBack = ({ outstanding, external, mapped, free }) =>
+    outstanding <= before.outstanding && external <= before.external && mapped <= before.mapped && free === 0
   for (let tries = 0; !isBack(memory.stats()) && tries < 1000; tries++) await sleep(10)
   console.log(JSON.stringify({ before, after: memory.stats(), grown: process.memoryUsage().rss - rss }))
 })()

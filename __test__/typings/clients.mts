@@ -1,10 +1,27 @@
 // Is compiled, never run: conversations and tools of the clients that people use, and interfaces
 // without an index signature, in every call that takes them.
+import type { LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import type Anthropic from '@anthropic-ai/sdk'
-import { AIMessage, type BaseMessage, HumanMessage, type StoredMessage, ToolMessage } from '@langchain/core/messages'
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  type StoredMessage,
+  ToolMessage,
+} from '@langchain/core/messages'
 import type { ModelMessage, UIMessage } from 'ai'
 import type OpenAI from 'openai'
 import { type ChatEntry, type ChatMessage, type ChatOptions, Tokenizer } from 'tokenlane'
+import {
+  type CompletionEvent,
+  completionStream,
+  fromOpenAi,
+  parseCompletion,
+  toAiSdk,
+  toLangChain,
+  toOpenAi,
+} from '@tokenlane/completions'
 import {
   type RequestCount,
   countRequest,
@@ -188,4 +205,17 @@ export function refused(text: string, entry: OwnTool) {
   auto.apply_chat_template([{ role: 'user', content: 1 }])
   // @ts-expect-error a tool is an object
   auto.apply_chat_template([], { tools: [text] })
+}
+
+/** Answers of a model as the streams of the clients. */
+export async function* answers(source: AsyncIterable<number>, chunks: AsyncIterable<OpenAI.ChatCompletionChunk>) {
+  const events: AsyncIterable<CompletionEvent> = completionStream(tokenizer, source, { format: 'harmony' })
+  for await (const part of toAiSdk(events)) yield part satisfies LanguageModelV3StreamPart
+  for await (const chunk of toOpenAi(events)) yield chunk satisfies OpenAI.ChatCompletionChunk
+  for await (const fields of toLangChain(events)) yield new AIMessageChunk(fields)
+  for await (const event of fromOpenAi(chunks)) if (event.type === 'toolCall') yield event.arguments
+  const message: OpenAI.ChatCompletionMessageParam = parseCompletion(undefined, 'text', { format: 'hermes' }).message
+  // @ts-expect-error no such option
+  completionStream(tokenizer, { formats: 'hermes' })
+  yield message
 }

@@ -285,7 +285,7 @@ tokenizer.encode(['one', 'two'])
 tokenizer.encodeBatch(texts, { pair: 'a' })
 
 export { plainCounts, typedCounts }
-export { codeOf, gpt4oEncoding, markdownPieces, modelName, someError }
+export { codeOf, gpt4oEncoding, isFull, isNearlyFull, markdownPieces, modelName, someError }
 export { flat, int64, nested, padId, prompt, promptIds, promptInputs }
 export { gptIds, ofModel, withFunctions, hfEncoding, hfWords, ordinary, tiktokenIds, viaClass, within }
 export {
@@ -357,6 +357,9 @@ function codeOf(caught: unknown): `ERR_TOKENLANE_${string}` | undefined {
   return isTokenlaneError(caught) ? caught.code : undefined
 }
 const someError: TokenlaneError | undefined = undefined
+const isFull = ({ code }: TokenlaneError): boolean => code === 'ERR_TOKENLANE_QUEUE_FULL'
+// @ts-expect-error a misspelt code
+const isNearlyFull = ({ code }: TokenlaneError): boolean => code === 'ERR_TOKENLANE_QUEUE_FUL'
 const streamedBlocks: TransformStream<string, Piece> = tokenizer.splitStream({ maxTokens: 5, boundary: 'markdown' })
 const laterBlocks: Promise<Piece[]> = tokenizer.splitAsync('', {
   maxTokens: 5,

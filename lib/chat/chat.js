@@ -269,8 +269,8 @@ function chatOf(config = {}, templates = undefined) {
   return new TemplateChat(templates ?? templatesOf(config.chat_template), tokensOf(config), Object.fromEntries(facts))
 }
 
-/** The fields of a config that lib/facts.js reads. */
-const FACT = /_token$|^model_max_length$|^padding_side$/
+/** The fields of a config that lib/facts.js and @tokenlane/completions read. */
+const FACT = /_token$|^model_max_length$|^padding_side$|^response_template$/
 
 function templatesOf(value) {
   if (value === undefined || value === null) return undefined

@@ -13,7 +13,7 @@
  * await fs.promises.writeFile('tokenizer.json', tokenizer.toBuffer())
  * ```
  *
- * docs/guide/corpus.md describes the files, docs/guide/training.md how to choose the options of
+ * docs/guide/token-files.md describes the files, docs/guide/training.md how to choose options of
  * training.
  *
  * @module @tokenlane/corpus

@@ -9,7 +9,7 @@
  * ```
  *
  * Ids, tokens and decoded text are those of Hugging Face's tokenizers, even where the JavaScript
- * package differs from it. docs/transformers.md lists these differences.
+ * package differs from it. docs/drop-ins/transformers.md lists these differences.
  *
  * @module @tokenlane/transformers
  */

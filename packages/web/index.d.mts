@@ -18,6 +18,7 @@ export {
   queue,
 } from './types/index.js'
 export * from './types/lib/chat-types.js'
+export * from './types/lib/error-codes.js'
 export * from './types/lib/file-types.js'
 export * from './types/lib/model-names.js'
 export * from './types/lib/option-types.js'

@@ -19,7 +19,7 @@ import { figures, key } from './figures.mjs'
 import { markdown } from './report.mjs'
 import { buildForSpeed, checkCompilers, checkNode, install, root, stop } from '../setup.mjs'
 
-const ENCODINGS = ['r50k_base', 'cl100k_base', 'o200k_base']
+const ENCODINGS = ['o200k_base']
 const run = promisify(execFile)
 
 const options = commandLine()

@@ -104,7 +104,7 @@ async function main() {
       all.map((worker) => new Promise((resolve, reject) => worker.on('exit', resolve).on('error', reject))),
     )
     await sleep(100)
-    result = { before, after: rss(), lent: memory.stats().lent }
+    result = { before, after: rss(), outstanding: memory.stats().outstanding }
   } else {
     result = await batches(tokenizer, read)
   }

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-// Writes the table of options at the end of docs/guide/cli.md from the help of tokenlane's own
-// commands.
+// Writes docs/api/commands.md: every command of `npx tokenlane`, with those of @tokenlane/corpus,
+// and all of its options.
 //
 //   usage: node tools/docs/cli-options.mjs      (npm run maintain docs-cli)
 
 import fs from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
+import { commands as corpusCommands } from '@tokenlane/corpus/commands'
 import { bench } from '../../cli/commands/bench.mjs'
 import { count } from '../../cli/commands/count.mjs'
 import { decode } from '../../cli/commands/decode.mjs'
@@ -14,40 +15,36 @@ import { encode } from '../../cli/commands/encode.mjs'
 import { inspect } from '../../cli/commands/inspect.mjs'
 import { split } from '../../cli/commands/split.mjs'
 
-const PAGE = new URL('../../docs/guide/cli.md', import.meta.url)
-const HEADING = '## Options\n'
-/** @type {Record<string, { options: Record<string, any> }>} */
-const COMMANDS = { encode, decode, count, split, inspect, bench }
+const PAGE = new URL('../../docs/api/commands.md', import.meta.url)
+/** The first arguments that select another command. */
+const SELECTED = { corpus: ['merge', 'verify', 'clean', 'report'], train: ['extend', 'prune', 'report'], worker: [] }
 
-/**
- * Replaces the table at the end of the page by the options of the commands. Options with the same
- * help share a row.
- */
-export function withOptions(page) {
-  const rows = new Map()
-  for (const [name, { options }] of Object.entries(COMMANDS)) {
-    for (const [option, { short, value, help, choices, default: standard }] of Object.entries(options)) {
-      const given = choices ? choices.join('\\|') : value
-      const left = `${short ? `-${short}, ` : ''}--${option}${given ? ` ${given}` : ''}`
-      const right = standard === undefined || Array.isArray(standard) ? help : `${help} (default: ${standard})`
-      const row = `${left}\n${right}`
-      rows.set(row, [...(rows.get(row) ?? []), name])
-    }
-  }
-  const lines = [...rows].map(([row, names]) => {
-    const [left, right] = row.split('\n')
-    return { left, line: `| \`${left}\` | ${names.map((name) => `\`${name}\``).join(', ')} | ${right} |` }
-  })
-  // Rows of one option follow each other, in the order of the first command that has it.
-  const optionOf = ({ left }) => left.match(/--[\w-]+/)[0]
-  const places = new Map()
-  for (const row of lines) if (!places.has(optionOf(row))) places.set(optionOf(row), places.size)
-  const sorted = lines.toSorted((a, b) => places.get(optionOf(a)) - places.get(optionOf(b)))
-  const head = ['', '| option | of | meaning |', '|---|---|---|']
-  const start = page.indexOf(HEADING) + HEADING.length
-  return `${page.slice(0, start)}${[...head, ...sorted.map(({ line }) => line)].join('\n')}\n`
+/** Every command by its whole name. */
+async function commands() {
+  const all = { encode, decode, count, split, inspect, bench }
+  for (const [name, firsts] of Object.entries(SELECTED))
+    for (const first of [undefined, ...firsts])
+      all[first === undefined ? name : `${name} ${first}`] = await corpusCommands[name](first)
+  return all
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  fs.writeFileSync(PAGE, withOptions(fs.readFileSync(PAGE, 'utf8')))
+function rowOf([option, { short, value, help, choices, default: standard }]) {
+  const given = choices ? choices.join('\\|') : value
+  const name = `${short ? `-${short}, ` : ''}--${option}${given ? ` ${given}` : ''}`
+  const meaning = standard === undefined || Array.isArray(standard) ? help : `${help} (default: ${standard})`
+  return `| \`${name}\` | ${meaning.replaceAll('<', '\\<')} |`
 }
+
+/** The page with a section for each command. */
+export async function commandsPage() {
+  const sections = Object.entries(await commands()).map(([name, { summary, usage, about = [], options }]) => [
+    `## ${name}\n\n${summary}\n`,
+    ...usage.map((line) => `    tokenlane ${name} ${line}`),
+    ...about.map((paragraph) => `\n${paragraph}`),
+    '\n| option | meaning |\n|---|---|',
+    ...Object.entries(options).map(rowOf),
+  ])
+  return `# Commands and their options\n\n${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) fs.writeFileSync(PAGE, await commandsPage())

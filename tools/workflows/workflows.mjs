@@ -11,7 +11,7 @@
 //              last run here
 //   --list     says what would run, and runs nothing
 //   --as-is    builds with the profiles of Cargo.toml; without it, not optimized at the link
-//   --write    writes the results to docs/platforms.md
+//   --write    writes the results to docs/measurements/platforms.md
 //
 // A job that cannot run here is left out with the reason, and files stand in for its artifacts:
 // addons of `npm run maintain platforms` or of `npm test`, or texts. Needs git, rustup and, for the
@@ -58,7 +58,7 @@ const failed = outcomes.filter(({ result }) => !/^(passed|left out)/.test(result
 if (failed.length > 0) stop(`${failed.length} of ${outcomes.length} jobs failed`)
 
 /** Notes how a job ended, so that a run that is stopped leaves its results. */
-function record(outcome, { commit }) {
+function record(outcome) {
   outcomes.push(outcome)
   if (!values.write) return
   const all = workflowNames().flatMap((workflow) => [
@@ -66,7 +66,7 @@ function record(outcome, { commit }) {
     `${workflow} | ${INSTALLS}`,
   ])
   const date = new Date().toISOString().slice(0, 10)
-  writeTable(outcomes, all, `${date}, ${commit.slice(0, 8)}${values['as-is'] ? ', `--as-is`' : ''}`)
+  writeTable(outcomes, all, `${date}${values['as-is'] ? ', `--as-is`' : ''}`)
 }
 
 async function runWorkflow(workflow) {
@@ -104,8 +104,8 @@ async function runWorkflow(workflow) {
       const standIns = session.standIns.filter((name) => used.includes(name) || used.includes(ALL))
       if (result === 'passed' && standIns.length > 0) result += `; stand-ins for ${standIns.join(', ')}`
       console.log(`   ${result}`)
-      record({ workflow, name: job.name, result }, session)
-      if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job), session)
+      record({ workflow, name: job.name, result })
+      if (job.id === 'publish' && result.startsWith('passed')) record(await installed(workflow, session, job))
     }
   } finally {
     session.stop()

@@ -301,7 +301,7 @@ impl<L: Locks> SharedPool<L> {
     }
 }
 
-/// An allocated block. Released to its pool, which it keeps alive, when it is dropped.
+/// An outstanding block. Released to its pool, which it keeps alive, when it is dropped.
 pub struct BlockGuard {
     block: Option<Block>,
     pool: Arc<SharedPool<Std>>,

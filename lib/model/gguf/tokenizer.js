@@ -304,7 +304,7 @@ const splits = (patterns) =>
 const byteAlphabet = (patterns) =>
   patterns.includes(GPT2) ? [] : [preTokenizers.byteLevel(false, { use_regex: false })]
 
-/** What ByteLevel maps the bytes of UTF-8 to, which are all but 0xc0, 0xc1 and those from 0xf5 on. */
+/** What ByteLevel maps the bytes of UTF-8 to: all but 0xc0, 0xc1 and the bytes from 0xf5 on. */
 const BYTES = byteLevelAlphabet().filter((_, byte) => byte < 0xf5 && byte !== 0xc0 && byte !== 0xc1)
 
 /** Which of BYTES are no tokens. */

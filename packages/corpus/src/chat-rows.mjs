@@ -16,10 +16,14 @@ const MAX_NAMED = 8
 /** The roles of answers. */
 const ASSISTANTS = ['assistant', 'model']
 /** The roles of messages in ShareGPT. */
-const ROLES = {
-  ...{ human: 'user', user: 'user', system: 'system', tool: 'tool', observation: 'tool' },
-  ...{ gpt: 'assistant', assistant: 'assistant', chatgpt: 'assistant', model: 'assistant' },
-}
+const ROLES = Object.fromEntries(
+  Object.entries({
+    user: 'human user',
+    assistant: 'gpt chatgpt bing bard model assistant function_call',
+    system: 'system',
+    tool: 'tool function observation function_response',
+  }).flatMap(([role, names]) => names.split(' ').map((name) => [name, role])),
+)
 /** Fields of rows of other shapes, and the options that read them. */
 const SHAPES = [
   { names: ['conversations'], use: '--messages conversations' },

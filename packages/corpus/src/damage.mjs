@@ -67,8 +67,8 @@ export class Damage {
   }
 
   /**
-   * What is read of a part: the ranges between those that are damaged. With `isCut`, the last row is
-   * left out unless it ends in the range; otherwise it ends before `until`, if that is set.
+   * What is read of a part: the ranges between those that are damaged. With `isCut`, the last row
+   * is left out unless it ends in the range; otherwise it ends before `until`, if that is set.
    *
    * @param {import('./part.mjs').Part} part
    * @param {import('./store/input.mjs').Input} input
@@ -93,7 +93,13 @@ export class Damage {
   }
 }
 
-/** The range with a failure that names it. */
+/**
+ * The range with a failure that names it.
+ *
+ * @param {DamagedRange} range
+ * @param {import('./part.mjs').Part} part
+ * @returns {DamagedRange}
+ */
 function described({ start, end, rows, failure }, { rows: unit, codec }) {
   const name = unit === 'parquet' ? 'row group' : codec === 'gzip' ? 'member' : 'frame'
   const what =
@@ -110,7 +116,14 @@ async function* damagedGroups(part, input, content) {
   yield* damagedRowGroups(part, input, content)
 }
 
-/** Yields the ranges of a part from the start of a damaged frame to the next frame. */
+/**
+ * Yields the ranges of a part from the start of a damaged frame to the next frame.
+ *
+ * @param {import('./part.mjs').Part} part
+ * @param {any} input
+ * @param {{ maxRatio?: number }} content
+ * @returns {AsyncGenerator<DamagedRange>}
+ */
 async function* damagedFrames({ codec, start, end, rows: unit }, input, { maxRatio }) {
   const read = codec === 'gzip' ? readMember : readFrames
   let falseStarts = 0
@@ -141,6 +154,9 @@ async function* damagedFrames({ codec, start, end, rows: unit }, input, { maxRat
 /**
  * Reads the frames after a part in which its last row ends, which belong to the next part.
  *
+ * @param {import('./part.mjs').Part} part
+ * @param {any} input
+ * @param {{ maxRatio?: number }} content
  * @returns {Promise<{ until?: number, failure?: any }>} `until` is their end
  */
 async function tailOf({ codec, end, size, rows: unit }, input, { maxRatio }) {

@@ -1,7 +1,7 @@
 // Reads the documents of the parts of a shard. A row that cannot be read is an error, or is skipped
 // and counted.
 
-import { Failure, Gatherer, Ratio, bareCode, decompressed, notForeign } from 'tokenlane/internal/files.mjs'
+import { Failure, Gatherer, Ratio, bareCode, decompressed, isOfRow, notForeign } from 'tokenlane/internal/files.mjs'
 import { ownBytes } from './compressed.mjs'
 import { csvRows } from './csv.mjs'
 import { Damage, DamagedPart } from './damage.mjs'
@@ -31,9 +31,9 @@ import { openInput } from './store/store.mjs'
  *   called for each document that hooks or the sample leave out, and for each text with unpaired
  *   surrogates, which become U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
- * @property {Damage} [damage] what is left out of damaged inputs, if rows are skipped. Damage that is
- *   found while rows are read is thrown, for the caller to look for all of it and to start again.
- *   By default each compressed or Parquet input is read twice
+ * @property {Damage} [damage] what is left out of damaged inputs, if rows are skipped. Damage that
+ *   is found while rows are read is thrown: the caller looks for all of it, and starts again. By
+ *   default each compressed or Parquet input is read twice
  * @property {() => void} onDamage bytes of an input are left out: `onRead` does not receive them
  * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
@@ -79,6 +79,20 @@ const startOf = (from) => (from === undefined ? '' : ` of what the frames from b
  */
 export async function* documentsOf(parts, origin, content, hooks) {
   const reader = new DocumentReader(content, hooks)
+  try {
+    yield* batchesOf(reader, parts, origin, content, hooks)
+  } catch (failure) {
+    // The documents before the row that fails may fail too, when they are encoded.
+    const before = isOfRow(failure) ? reader.lastBatch() : undefined
+    if (before !== undefined) yield before
+    throw failure
+  }
+  const batch = reader.lastBatch()
+  if (batch !== undefined) yield batch
+}
+
+/** Yields all full batches. */
+async function* batchesOf(reader, parts, origin, content, hooks) {
   for (const part of parts) {
     for await (const rows of rowsOfPart(part, origin, content, hooks, reader)) {
       reader.load(rows)
@@ -92,8 +106,6 @@ export async function* documentsOf(parts, origin, content, hooks) {
       if (isReserved) hooks.memory?.release()
     }
   }
-  const batch = reader.lastBatch()
-  if (batch !== undefined) yield batch
 }
 
 /**

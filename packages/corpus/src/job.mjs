@@ -19,7 +19,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 
-import { fileFailure, inScratch, openTokenizer } from 'tokenlane/internal/files.mjs'
+import { fileFailure, inScratch, isOfRow, openTokenizer } from 'tokenlane/internal/files.mjs'
 import { endsSoon, maxId, pause, VERSION } from 'tokenlane/internal/corpus.js'
 import { hashOfChat, withChat } from './chats.mjs'
 import { defaultConcurrency, shardsAtOnce } from './concurrency.mjs'
@@ -331,14 +331,18 @@ class Run {
    * Processes the shards of a segment, `concurrency` at a time. Shards that are done are only
    * checked.
    */
-  async #shards(planFile, { id, plan, first }, { source, content, ids, hooks }, store, onRecord) {
+  async #shards(planFile, { id, plan, first: start }, { source, content, ids, hooks }, store, onRecord) {
     const { concurrency, threads, tableMemory, signal, resumeCheck: check, trustPlan } = this.#options
     const data = { source, content, ids, hooks, output: store?.place, threads, tableMemory }
     const pool = new Threads(data, concurrency ?? defaultConcurrency())
     const atOnce = (parts) => concurrency ?? shardsAtOnce(parts, content)
     const progress = new ThreadProgress(plan, this.#emit)
     const order = await orderOf(content.shuffle, plan.shards)
-    const running = new Set()
+    /** The running shards by their turn. */
+    const running = /** @type {Map<Promise<void>, number>} */ (new Map())
+    /** The first shard with a bad row: which one is found first depends on threads. */
+    let first = /** @type {{ turn: number, failure?: any }} */ ({ turn: Infinity })
+    let turns = 0
     let stop = (_reason) => {}
     const stopped = new Promise((_resolve, reject) => (stop = reject))
     stopped.catch(() => {})
@@ -346,21 +350,29 @@ class Run {
     signal?.addEventListener('abort', onAbort)
     try {
       for await (const parts of readPlan(planFile, this.#large.get(plan.sha256))) {
-        while (running.size >= atOnce(parts)) await Promise.race([...running, stopped])
+        while (running.size >= atOnce(parts)) await Promise.race([...running.keys(), stopped])
         signal?.throwIfAborted()
-        const shard = first + order(parts[0].shard)
+        if (first.failure !== undefined) break
+        const turn = turns++
+        const shard = start + order(parts[0].shard)
         const started = progress.start(shard, parts)
         const task = pool
           .run({ shard, parts, job: id, check, trustsInputs: trustPlan }, started.update)
           .then(({ record, isNew }) => {
             started.end(record, isNew)
             onRecord(record, isNew)
-            running.delete(task)
           })
-        task.catch(stop)
-        running.add(task)
+          .catch((failure) => {
+            if (!isOfRow(failure)) stop(failure)
+            else if (turn < first.turn) first = { turn, failure }
+          })
+          .finally(() => running.delete(task))
+        running.set(task, turn)
       }
-      await Promise.race([Promise.all(running), stopped])
+      const isBefore = () => [...running].filter(([, turn]) => turn < first.turn).map(([task]) => task)
+      while (isBefore().length > 0) await Promise.race([...isBefore(), stopped])
+      await Promise.race([stopped, undefined])
+      if (first.failure !== undefined) throw first.failure
     } finally {
       signal?.removeEventListener('abort', onAbort)
       await pool.end()

@@ -109,7 +109,7 @@ export class Figures {
   /** The figures in the text format of Prometheus. */
   toString() {
     const { user, system } = process.cpuUsage()
-    const { mapped, lent } = memory.stats()
+    const { mapped, outstanding } = memory.stats()
     return [
       gauge('tokenlane_corpus_info', 'What this process is', {
         [`{version="${VERSION}",role="${this.#role}"}`]: 1,
@@ -124,7 +124,7 @@ export class Figures {
       gauge('tokenlane_corpus_paused_machines', 'Machines that cannot process shards now', this.#paused.size),
       ...this.#ofProgress(),
       gauge('tokenlane_memory_mapped_bytes', 'Memory that the pool of results has from the system', mapped),
-      gauge('tokenlane_memory_lent_bytes', 'Memory of running calls and of results', lent),
+      gauge('tokenlane_memory_outstanding_bytes', 'Memory of running calls and of results', outstanding),
       gauge('process_resident_memory_bytes', 'Resident memory', process.memoryUsage.rss()),
       gauge('process_start_time_seconds', 'Start of the process since the epoch', STARTED),
       counter('process_cpu_seconds_total', 'Processor time', (user + system) / 1e6),

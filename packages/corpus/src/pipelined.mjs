@@ -29,8 +29,14 @@ export async function* pipelined(batches, work, shards = () => 1) {
   let next = read()
   try {
     for (;;) {
-      const { value, done } = await next
-      if (done) break
+      const result = await next.catch(async (failure) => ({ failure, value: undefined, done: true }))
+      const { value, done } = result
+      if (done) {
+        // A call of an earlier batch may fail too, and its failure comes first.
+        while (running.length > 0) yield await running.shift()
+        if ('failure' in result) throw result.failure
+        break
+      }
       const isLarge = value.isLarge || value.bytes > MAX_SHARED_BYTES
       running.push(awaitedLater(work(value, isLarge ? 1 : MAX_RUNNING)))
       if (!isLarge && running.length < most()) {
@@ -42,7 +48,6 @@ export async function* pipelined(batches, work, shards = () => 1) {
       next = read()
       while (running.length >= most()) yield await running.shift()
     }
-    while (running.length > 0) yield await running.shift()
   } finally {
     await Promise.allSettled([next, ...running])
     await iterator.return?.()

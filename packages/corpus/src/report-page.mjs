@@ -1,36 +1,32 @@
-// The HTML page of a report. It has no scripts and loads nothing. All names in it are escaped.
+// The HTML page about a job.
 
 import { placeOf } from './documents.mjs'
 import { withCurrency } from './price.mjs'
 import { MAX_SHOWN } from './report-groups.mjs'
-import { bar, bars, escape, fixed, head, number, table } from './report-parts.mjs'
+import { bars, escape, fixed, number, page, rowsOf, table } from './report-parts.mjs'
 
 /** The page about a job. `price` is that of a million tokens, with its currency. */
-export function page(job, sums, price) {
+export function jobPage(job, sums, price) {
   const { totals } = sums
-  const isFinished = totals.shards === job.plan.shards
-  return `${head(`Corpus report: ${number(totals.tokens)} tokens`)}
-<body>
-<main>
-<h1>Corpus report</h1>
-${isFinished ? '' : '<p class="note">The job is not finished: the figures are those of the shards that are done.</p>'}
-<dl class="cards">${cardsOf(job, sums, price)
-    .map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`)
-    .join('')}</dl>
-${isMixture(job.options) ? mixtureSection(job.options, sums) : ''}
-${sourceSection(sums.sources, price)}
-${sums.groups.isEmpty ? '' : groupSection(sums.groups, job.options.groupBy, price)}
-${lengthSection(sums.lengths)}
-${machineSection(sums.hosts)}
-${sums.codes.size === 0 ? '' : skippedSection(sums)}
-<h2>Job</h2>
-<dl class="facts">${factsOf(job, sums, price)
-    .map(([name, value]) => `<dt>${name}</dt><dd>${escape(value)}</dd>`)
-    .join('')}</dl>
-</main>
-</body>
-</html>
-`
+  const facts = factsOf(job, sums, price).map(([name, value]) => `<dt>${name}</dt><dd>${escape(value)}</dd>`)
+  return page({
+    title: `Corpus report: ${number(totals.tokens)} tokens`,
+    heading: 'Corpus report',
+    note:
+      totals.shards === job.plan.shards
+        ? undefined
+        : 'The job is not finished: the figures are those of the shards that are done.',
+    cards: cardsOf(job, sums, price),
+    sections: [
+      isMixture(job.options) ? mixtureSection(job.options, sums) : '',
+      sourceSection(sums.sources, price),
+      sums.groups.isEmpty ? '' : groupSection(sums.groups, job.options.groupBy, price),
+      lengthSection(sums.lengths),
+      machineSection(sums.hosts),
+      sums.codes.size === 0 ? '' : skippedSection(sums),
+      `<h2>Job</h2>\n<dl class="facts">${facts.join('')}</dl>`,
+    ],
+  })
 }
 
 /** The figures at the top of the page, with their names. */
@@ -160,8 +156,10 @@ ${table(['reason', 'rows'], bars(counts))}
 <details><summary>The first ${number(skipped.length)}</summary><ul>${items.join('')}</ul></details>`
 }
 
-/** The size of texts per token, counting the tokens that --max-tokens cut off. */
-/** Merged jobs do not know the texts of their tokens. */
+/**
+ * The size of texts per token, counting the tokens that --max-tokens cut off. Merged jobs do not
+ * know the texts of their tokens.
+ */
 const perToken = (size, sums) => (sums[size] === 0 ? '–' : fixed(sums[size] / (sums.tokens + sums.cutTokens)))
 const RATIO_HEADS = ['characters per token', 'bytes per token']
 const ratiosOf = (sums) => [perToken('characters', sums), perToken('textBytes', sums)]
@@ -170,12 +168,6 @@ const costOf = (tokens, { value, currency }) => withCurrency(fixed((tokens / 1e6
 /** The head and the cell of the column that tables have if a price is given. */
 const costHead = (price) => (price === undefined ? [] : ['cost'])
 const costCell = (tokens, price) => (price === undefined ? [] : [costOf(tokens, price)])
-
-/** Table rows of groups: the name, the tokens as a bar, and what `cells` returns for the sums. */
-const rowsOf = (groups, cells) => {
-  const most = Math.max(1, ...groups.map(([, { tokens }]) => tokens))
-  return groups.map(([name, values]) => [escape(name), bar(values.tokens, most), ...cells(values)])
-}
 
 /** Milliseconds in the largest fitting unit. */
 function duration(milliseconds) {

@@ -3,8 +3,8 @@
 
 import { STYLE } from './report-style.mjs'
 
-/** The start of a page, up to the end of its head. */
-export const head = (title) => `<!doctype html>
+/** A page: a note or none, figures with their names, and sections, of which some can be empty. */
+export const page = ({ title, heading, note, cards, sections }) => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -12,15 +12,36 @@ export const head = (title) => `<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>${escape(title)}</title>
 <style>${STYLE}</style>
-</head>`
+</head>
+<body>
+<main>
+<h1>${escape(heading)}</h1>
+${note === undefined ? '' : `<p class="note">${note}</p>`}
+<dl class="cards">${cards.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join('')}</dl>
+${sections.filter((section) => section !== '').join('\n')}
+</main>
+</body>
+</html>
+`
 
-/** Table rows of names with their counts as bars. */
-export const bars = (counts) => {
-  const most = Math.max(1, ...counts.map(([, count]) => count))
-  return counts.map(([name, count]) => [escape(name), bar(count, most)])
+/**
+ * Table rows: the name, the tokens as a bar, and what `cells` returns for the sums of the name.
+ *
+ * @param {[name: string, sums: any][]} named
+ */
+export const rowsOf = (named, cells) => {
+  const most = Math.max(1, ...named.map(([, { tokens }]) => tokens))
+  return named.map(([name, sums]) => [escape(name), bar(sums.tokens, most), ...cells(sums)])
 }
 
-export const bar = (value, most) =>
+/** Table rows of names with their counts as bars. */
+export const bars = (counts) =>
+  rowsOf(
+    counts.map(([name, tokens]) => [name, { tokens }]),
+    () => [],
+  )
+
+const bar = (value, most) =>
   `<span class="bar" style="--part:${((value / most) * 100).toFixed(2)}%">${number(value)}</span>`
 
 /** A table. The first cell of each row is its head. */

@@ -10,7 +10,7 @@ import { JOB_FILE } from './layout.mjs'
 import { Totals } from './manifest.mjs'
 import { CURRENCY } from './price.mjs'
 import { Groups, MAX_SHOWN } from './report-groups.mjs'
-import { page } from './report-page.mjs'
+import { jobPage } from './report-page.mjs'
 import { recordsOf } from './record.mjs'
 import { writeNamed } from './store/part-file.mjs'
 import { openStore } from './store/store.mjs'
@@ -39,7 +39,7 @@ export async function writeReport(output, file, options = {}) {
   const sums = new Sums()
   const isOfJob = recordsTest(job)
   for await (const record of recordsOf(store, job.plan.shards)) if (isOfJob(record)) sums.add(record)
-  await writeNamed(file, page(job, sums, price === undefined ? undefined : { value: price, currency }))
+  await writeNamed(file, jobPage(job, sums, price === undefined ? undefined : { value: price, currency }))
   return sums.totals.toJSON()
 }
 

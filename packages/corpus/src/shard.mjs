@@ -65,7 +65,13 @@ export async function doShard(request, context) {
   }
 }
 
-/** Processes a shard without what is known to be damaged. */
+/**
+ * Processes a shard without what is known to be damaged.
+ *
+ * @param {ShardJob} request
+ * @param {Context} context
+ * @param {Damage} damage
+ */
 async function tryShard({ shard, parts, job, base }, context, damage) {
   const { content, hooks: custom, store, allowed, memory, onProgress } = context
   const origin = { base, allowed }

@@ -83,9 +83,9 @@ test('rows of ShareGPT have the tokens of the same chat with roles', async () =>
   ]
   const mixed = await learned([{ messages: names.map(([from]) => ({ from, value: from })) }])
   assert.equal(mixed.found[0][0], textOf(names.map(([from, role]) => ({ role, content: from }))))
-  const wrong = await failure(() => learned([{ messages: [{ from: 'function_call', value: '{}' }] }]))
+  const wrong = await failure(() => learned([{ messages: [{ from: 'narrator', value: '{}' }] }]))
   assert.equal(wrong.code, 'ERR_TOKENLANE_FIELD')
-  assert.match(wrong.message, /message 0 .* is from 'function_call', which is none of human, user, /)
+  assert.match(wrong.message, /message 0 .* is from 'narrator', which is none of human, user, /)
 })
 
 test('prompt and completion, as texts and as messages; only the completion is learned', async () => {

@@ -300,6 +300,24 @@ test('NaN and Infinity in a field that is not used are those of Python; in the c
   assert.deepEqual([read.documents, read.skipped], [2, 1])
 })
 
+test('chats of ShareGPT have the ids and masks of messages with roles', async () => {
+  const from = { user: 'human', assistant: 'gpt' }
+  const shared = rows.map(({ messages }) => ({
+    conversations: messages.map(({ role, content }) => ({ from: from[role], value: content })),
+  }))
+  fs.writeFileSync(at('shared.jsonl'), jsonl(shared))
+  const options = { inputs: at('shared.jsonl'), messages: 'conversations', tools: undefined, format: 'npy' }
+  const { output } = await job(options)
+  const wanted = rows.map(({ messages }) => {
+    const { ids, assistantMask } = loaded.applyChatTemplate(messages, { returnAssistantMask: true })
+    return [[...ids], [...assistantMask]]
+  })
+  assert.deepEqual(await rowsOf(output), wanted)
+  fs.writeFileSync(at('unknown.jsonl'), jsonl([{ conversations: [{ from: 'oracle', value: 'a' }] }]))
+  const unknown = await failure(() => job({ ...options, inputs: at('unknown.jsonl') }))
+  assert.match(unknown.message, /message 0 of the field 'conversations' is from 'oracle', which is none of user|human/)
+})
+
 /** A mask with only some of the runs of ones: the runs are the answers in their order. */
 function runsOf(mask, isKept) {
   let run = -1

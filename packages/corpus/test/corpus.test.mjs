@@ -585,6 +585,25 @@ test('half characters in JSON become the ids that a string of them has, and are 
   assert.equal((await run({ inputs: input, format: 'npy', idField: 'id', groupBy: 'id' })).result.unpaired, 1)
 })
 
+test('of several bad rows the error is that of the first, each time', async () => {
+  fs.mkdirSync(at('several'))
+  const good = jsonl(documents(300, 8))
+  // The first one lies at the end of its shard, the others at the start of theirs.
+  fs.writeFileSync(at('several', 'a.jsonl'), `${good}no\n`)
+  for (const name of ['b', 'c', 'd', 'e']) fs.writeFileSync(at('several', `${name}.jsonl`), `no\n${good}`)
+  for (let times = 0; times < 4; times++) {
+    const error = await failure(() =>
+      run({ inputs: at('several'), shardSize: Buffer.byteLength(good) + 3, concurrency: 4 }),
+    )
+    assert.match(error.message, /a\.jsonl, line 301: it is not valid JSON/)
+  }
+  // A row that fails when it is encoded, before one that fails when it is read.
+  const special = jsonl([{ text: 'a' }, { text: '<|endoftext|>' }])
+  fs.writeFileSync(at('two.jsonl'), `${special}no\n`)
+  const first = await failure(() => run({ inputs: at('two.jsonl'), specialTokens: 'throw' }))
+  assert.match(first.message, /two\.jsonl, line 2: /)
+})
+
 test('the default integer type and the size for an embedding are those of the largest id', async () => {
   const corpus = at('ids.jsonl')
   fs.writeFileSync(corpus, jsonl([{ text: 'b b a' }]))

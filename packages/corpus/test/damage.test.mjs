@@ -38,7 +38,7 @@ for (const [kind, frameOf] of KINDS) {
         for (const frame of damaged) hurt = flipped(hurt, starts[frame + 1] - 20)
         fs.writeFileSync(inputs, hurt)
         const { names, result, output } = await job({ inputs, shardSize, onError: 'skip' })
-        // A row belongs to the frame with the line feed before it, so the next frame loses its first.
+        // A row belongs to the frame with the line feed before it, so the next frame loses one.
         const isLost = (frame, row) => damaged.includes(frame) || (row === 0 && damaged.includes(frame - 1))
         const expected = frames.flatMap((rows, frame) => rows.filter((_, row) => !isLost(frame, row)))
         const label = `${kind} ${shardSize} ${damaged}`

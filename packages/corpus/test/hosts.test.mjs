@@ -72,6 +72,24 @@ describe('machines', { concurrency: 8 }, () => {
     assert.deepEqual(hashes(at('fits')), hashes(at('alone')))
   })
 
+  test('a shard that a worker hands back does not wait for as long as its clock is ahead', skip, async () => {
+    const queue = { queue: redis.url, queueName: 'clock' }
+    const ahead = 'const now = Date.now; Date.now = () => now() + 7_200_000'
+    const clock = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(ahead)}` }
+    const args = ['worker', '--queue', redis.url, '--queue-name', 'clock', '--allow', at('elsewhere')]
+    const { child, ended } = startIn(at(), args, clock)
+    let start = () => {}
+    const isRefused = new Promise((resolve) => (start = () => resolve(undefined)))
+    const onEvent = ({ event }) => event === 'refused' && start()
+    const job = tokenizeCorpus({ ...BASE, ...queue, output: at('clock'), onEvent })
+    await isRefused
+    child.kill('SIGKILL')
+    await ended
+    const good = await createWorker({ ...queue, allow: at(), concurrency: 2 })
+    await job
+    await good.close()
+  })
+
   test('hooks: a worker has the module of the job, or hands the shard back', skip, async () => {
     const queue = { queue: redis.url, queueName: 'hooks' }
     for (const name of ['own', 'other'])

@@ -240,7 +240,9 @@ test('splitters that slice ids and decode them get texts', () => {
 
 test('the recipes of docs/guide/langchain.md run', async () => {
   const guide = fs.readFileSync(new URL('../../../docs/guide/langchain.md', import.meta.url), 'utf8')
-  const blocks = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) => code.replaceAll(/^import .*\n/gm, ''))
+  const blocks = [...guide.matchAll(/^```js\n(.*?)^```/gms)].map(([, code]) =>
+    code.replaceAll(/^import .*\n|^const (?:text|tokenizer) = .*\n/gm, ''),
+  )
   assert.equal(blocks.length, 4)
   // Stands for the classes of LangChain, which are not installed here: it has the fields that the
   // recipes use.
@@ -271,11 +273,13 @@ test('the recipes of docs/guide/langchain.md run', async () => {
         return type
       }
     }
+  const tokenizer = Tokenizer.forModelSync('gpt-4o')
   const variables = {
     TextSplitter,
     TokenTextSplitter: TextSplitter,
     RecursiveCharacterTextSplitter: TextSplitter,
     Tokenizer,
+    tokenizer,
     getEncoding,
     countRequest,
     fromLangChain,
@@ -286,15 +290,12 @@ test('the recipes of docs/guide/langchain.md run', async () => {
     trimMessages: (some, { maxTokens, tokenCounter }) => some.filter((one) => tokenCounter([one]) <= maxTokens),
   }
   const AsyncFunction = (async () => {}).constructor
-  const result = (code, last, more = {}) => {
-    const all = { ...variables, ...more }
-    return new AsyncFunction(...Object.keys(all), `${code}\nreturn ${last}`)(...Object.values(all))
-  }
-  const tokenizer = Tokenizer.forModelSync('gpt-4o')
+  const result = (code, last) =>
+    new AsyncFunction(...Object.keys(variables), `${code}\nreturn ${last}`)(...Object.values(variables))
   const chunks = await result(blocks[0], 'chunks')
   assert.ok(chunks.length > 2 && chunks.every((chunk) => tokenizer.count(chunk) <= 512))
   assert.equal(await result(blocks[1], 'splitter.splitText(text)'), tokenizer.count(text))
-  const documents = await result(blocks[2], 'documents', { tokenizer })
+  const documents = await result(blocks[2], 'documents')
   assert.ok(documents.length > 2 && documents.every((piece) => piece.endsWith('. ') && tokenizer.count(piece) <= 512))
   assert.equal((await result(blocks[3], 'left')).length, 3)
   assert.equal(

@@ -1,4 +1,4 @@
-// @tokenlane/transformers. docs/transformers.md has a comparison with the package itself.
+// @tokenlane/transformers. docs/drop-ins/transformers.md has a comparison with the package itself.
 
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'

@@ -1,5 +1,5 @@
-// The list of what chat templates cannot use, in docs/guide/chats.md: all that jinja2 has a name
-// for (testdata/chat/jinja.json, from tools/data/record.py) and that tokenlane refuses.
+// Writes docs/api/chat-templates.md, what chat templates cannot use: all that jinja2 has
+// a name for (testdata/chat/jinja.json, from tools/data/record.py) and that tokenlane refuses.
 //
 //   node tools/compare/chat/refused.mjs
 
@@ -9,9 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { Tokenizer } from '../../../index.mjs'
 
 const DATA = new URL('../../../__test__/testdata/chat/', import.meta.url)
-export const GUIDE = new URL('../../../docs/guide/chats.md', import.meta.url)
-const START = '<!-- refused: tools/compare/chat/refused.mjs writes this list -->\n'
-const END = '<!-- end of refused -->'
+export const PAGE = new URL('../../../docs/api/chat-templates.md', import.meta.url)
 
 const KINDS = {
   "'x'": 'of strings',
@@ -46,8 +44,8 @@ function refusal(chatTemplate) {
 const isUnsupported = (template) => /not supported/.test(refusal(template))
 const list = (names) => names.map((name) => `\`${name}\``).join(', ')
 
-/** The lines of the list. */
-export function refusedList() {
+/** The page with the list. */
+export function refusedPage() {
   const { statements, filters, tests, functions, attributes } = JSON.parse(
     fs.readFileSync(new URL('jinja.json', DATA), 'utf8'),
   )
@@ -66,16 +64,8 @@ export function refusedList() {
     return what
   })
   rows.push(['others', others.join('; ')])
-  return ['| kind | refused |', '|---|---|', ...rows.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n')
+  const head = ['# What chat templates cannot use', '', '| kind | refused |', '|---|---|']
+  return [...head, ...rows.map((cells) => `| ${cells.join(' | ')} |`), ''].join('\n')
 }
 
-/** The text of the guide before, in and after the list. */
-export function parts(guide) {
-  const [start, end] = [guide.indexOf(START) + START.length, guide.indexOf(END)]
-  return [guide.slice(0, start), guide.slice(start, end), guide.slice(end)]
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [before, , after] = parts(fs.readFileSync(GUIDE, 'utf8'))
-  fs.writeFileSync(GUIDE, `${before}\n${refusedList()}\n${after}`)
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) fs.writeFileSync(PAGE, refusedPage())

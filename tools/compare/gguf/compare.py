@@ -10,10 +10,10 @@ llama-cpp-python llama-cpp-python`). The second one has `libllama*.so`, as `bins
 npm package `@node-llama-cpp/linux-x64`. Texts mix twenty scripts, white space, marks, numbers,
 hashes, control tokens and other tokens of the file; each is encoded with or without special tokens
 around it, and with control tokens found or not. `--only` chooses files by their names, `--variant`
-what is changed in them. With `--codes`, each code point is in a text too, between letters and behind
-others. Code points that Python does not know are left out: libllama does not know Unicode 16. The
-published pairs (`*.gguf.inp`, `*.gguf.out`) are compared as well. The exit status is 1 if an answer
-differs; docs/guide/loading.md names the cases that may.
+what is changed in them. With `--codes`, each code point is in a text too, between letters and
+behind others. Code points that Python does not know are left out: libllama does not know Unicode
+16. The published pairs (`*.gguf.inp`, `*.gguf.out`) are compared as well. The exit status is 1 if
+an answer differs; docs/guide/gguf.md names the cases that may.
 """
 
 import argparse

@@ -52,8 +52,8 @@ impl PoolKind {
     }
 }
 
-/// An allocated block. Its owner is the only user of these bytes until the block is released to its
-/// pool.
+/// An outstanding block. Its owner is the only user of these bytes until the block is released to
+/// its pool.
 #[derive(Debug)]
 pub struct Block {
     /// The address of the first byte: a multiple of 512.
@@ -72,7 +72,7 @@ unsafe impl Send for Block {}
 pub struct PoolUsage {
     /// Bytes mapped from the system.
     pub mapped: usize,
-    /// Bytes of allocated blocks.
+    /// Bytes of outstanding blocks.
     pub outstanding: usize,
     /// Bytes that can be allocated again.
     pub cached: usize,

@@ -292,7 +292,9 @@ class CorpusWorker {
       await this.#worker.pause(true)
     }
     await job.updateProgress({ host: os.hostname(), code, refused }).catch(() => {})
-    await job.moveToDelayed(Date.now() + RETURN_DELAY_MS, token)
+    // The clock of this machine may be wrong, and a shard would wait for as long as it is ahead.
+    const [seconds] = await (await this.#worker.client).time()
+    await job.moveToDelayed(Number(seconds) * 1000 + RETURN_DELAY_MS, token)
     throw new this.#bullmq.DelayedError()
   }
 

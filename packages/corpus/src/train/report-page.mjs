@@ -1,7 +1,6 @@
-// The HTML page about a tokenizer. It has no scripts and loads nothing. All names in it are
-// escaped.
+// The HTML page about a tokenizer.
 
-import { bar, escape, fixed, head, number, table } from '../report-parts.mjs'
+import { escape, fixed, number, page, rowsOf, table } from '../report-parts.mjs'
 
 /** Rows of a table of tokens or words. */
 const ROWS = 30
@@ -10,66 +9,45 @@ const GROUPS = 40
 /** Tokens that are listed as never used. */
 const UNUSED = 300
 
-const STYLE = `
-.pieces { font: .9rem/1.9 ui-monospace, monospace; overflow-wrap: anywhere; white-space: pre-wrap; margin: .2rem 0 .8rem }
-.pieces span { border-radius: .2rem; padding: .1rem 0; background: var(--bar) }
-.pieces span:nth-child(even) { background: var(--line) }
-.curve-frame { overflow-x: auto }
-.curve { width: 100%; min-width: 32rem; max-width: 44rem; height: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem }
-.curve text { fill: var(--soft); font: 12px system-ui, sans-serif }
-.curve polyline { fill: none; stroke: #3b82d8; stroke-width: 2 }
-.curve circle { fill: #3b82d8 }
-.curve .other { fill: #d98b00 }
-.curve line { stroke: var(--line) }
-.tokens { columns: 9rem auto; padding: 0; list-style: none; font: .85rem/1.6 ui-monospace, monospace }
-.tokens li { overflow-wrap: anywhere }
-td:has(code) { text-align: left }
-td code, th code { white-space: pre-wrap; overflow-wrap: anywhere }
-`
-
 /** The page. */
-export function page({ sample, all, curve, words, examples }) {
+export function tokenizerPage({ sample, all, curve, words, examples }) {
   const [first, ...others] = all
   const { bytes, characters, texts } = sample
   const used = first.uses.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0)
-  const cards = [
-    ['tokens of the vocabulary', number(first.size)],
-    ['bytes per token', fixed(bytes / first.tokens)],
-    ['characters per token', fixed(characters / first.tokens)],
-    ['texts', number(texts.length)],
-    ['bytes of text', number(bytes)],
-    ['tokens of these texts', number(first.tokens)],
-    ['of the vocabulary used', `${((100 * used) / Math.max(1, first.size)).toFixed(1)} %`],
-  ]
-  return `${head(`Tokenizer report: ${first.name}`)}
-<style>${STYLE}</style>
-<body>
-<main>
-<h1>${escape(first.name)}</h1>
-${sample.isCut ? '<p class="note">The figures are those of the first texts: 32 MiB are measured at most.</p>' : ''}
-<dl class="cards">${cards.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join('')}</dl>
-${others.length === 0 ? '' : comparison(all, sample)}
-${groupSection(all)}
-${curve.own.length < 2 ? '' : curveSection(curve)}
-${exampleSection(examples)}
-${wordSection(words)}
-${tokenSections(first)}
-</main>
-</body>
-</html>
-`
+  return page({
+    title: `Tokenizer report: ${first.name}`,
+    heading: first.name,
+    note: sample.isCut ? 'The figures are those of the first texts: 32 MiB are measured at most.' : undefined,
+    cards: [
+      ['tokens of the vocabulary', number(first.size)],
+      ['bytes per token', fixed(bytes / first.tokens)],
+      ['characters per token', fixed(characters / first.tokens)],
+      ['texts', number(texts.length)],
+      ['bytes of text', number(bytes)],
+      ['tokens of these texts', number(first.tokens)],
+      ['of the vocabulary used', `${((100 * used) / Math.max(1, first.size)).toFixed(1)} %`],
+    ],
+    sections: [
+      others.length === 0 ? '' : comparison(all, sample),
+      groupSection(all),
+      curve.own.length < 2 ? '' : curveSection(curve),
+      exampleSection(examples),
+      wordSection(words),
+      tokenSections(first),
+    ],
+  })
 }
 
 function comparison(all, { bytes, characters }) {
-  const most = Math.max(...all.map(({ tokens }) => tokens))
-  const rows = all.map(({ name, size, tokens }) => [
-    escape(name),
-    bar(tokens, most),
-    number(size),
-    fixed(bytes / tokens),
-    fixed(characters / tokens),
-    percent(tokens / all[0].tokens - 1),
-  ])
+  const rows = rowsOf(
+    all.map((measured) => [measured.name, measured]),
+    ({ size, tokens }) => [
+      number(size),
+      fixed(bytes / tokens),
+      fixed(characters / tokens),
+      percent(tokens / all[0].tokens - 1),
+    ],
+  )
   const heads = ['tokenizer', 'tokens', 'vocabulary', 'bytes per token', 'characters per token', 'difference']
   return `<h2>Compared</h2>\n${table(heads, rows)}`
 }
@@ -84,15 +62,15 @@ function groupSection(all) {
   const names = [...all[0].byGroup].sort(([, a], [, b]) => b.bytes - a.bytes).map(([name]) => name)
   if (names.length < 2) return ''
   const others = names.splice(GROUPS)
-  const groups = names.map((name) => ({ label: name, names: [name] }))
-  if (others.length > 0) groups.push({ label: `${number(others.length)} more`, names: others })
-  const sums = groups.map((group) => ({ ...group, sums: all.map(({ byGroup }) => sumOf(byGroup, group.names)) }))
-  const most = Math.max(1, ...sums.map(({ sums: [{ tokens }] }) => tokens))
-  const rows = sums.map(({ label, sums: ofEach }) => [
-    escape(label),
-    bar(ofEach[0].tokens, most),
-    ...ofEach.map(({ bytes, tokens }) => fixed(bytes / tokens)),
-  ])
+  const groups = names.map((name) => [name, [name]])
+  if (others.length > 0) groups.push([`${number(others.length)} more`, others])
+  const rows = rowsOf(
+    groups.map(([label, ofLabel]) => {
+      const sums = all.map(({ byGroup }) => sumOf(byGroup, ofLabel))
+      return [label, { tokens: sums[0].tokens, sums }]
+    }),
+    ({ sums }) => sums.map(({ bytes, tokens }) => fixed(bytes / tokens)),
+  )
   const heads = ['', 'tokens', ...all.map(({ name }) => `bytes per token, ${escape(name)}`)]
   return `<h2>By language or source</h2>\n${table(heads, rows)}`
 }

@@ -5,7 +5,7 @@ import { Tokenizer } from 'tokenlane/internal/corpus.js'
 import { documentsOf, placeOf } from '../documents.mjs'
 import { planParts } from '../plan.mjs'
 import { writeNamed } from '../store/part-file.mjs'
-import { page } from './report-page.mjs'
+import { tokenizerPage } from './report-page.mjs'
 import { smallerOnes } from './smaller.mjs'
 
 /** Bytes of texts that are measured at most: the first ones of the inputs. */
@@ -51,7 +51,7 @@ export async function writeReport(tokenizers, options, file, signal) {
     words: await splitWords(first.tokenizer, sample, signal),
     examples: examplesOf(sample, tokenizers),
   }
-  await writeNamed(file, page(findings))
+  await writeNamed(file, tokenizerPage(findings))
   return { texts: sample.texts.length, bytes: sample.bytes }
 }
 

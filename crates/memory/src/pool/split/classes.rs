@@ -18,7 +18,7 @@ pub struct Tunables {
     /// faster than a division.
     pub rounding: u32,
     /// A remainder of at least this many units becomes a free block; a smaller one stays with the
-    /// allocated block.
+    /// outstanding block.
     pub min_remainder: u32,
     /// The minimum size of new memory, in bytes.
     pub growth: usize,

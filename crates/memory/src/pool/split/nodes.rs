@@ -13,7 +13,7 @@ pub const NO_BLOCK: u32 = 0;
 pub enum BlockState {
     /// The block can be allocated.
     Free,
-    /// The block is allocated, or the node is the edge of a mapping.
+    /// The block is outstanding, or the node is the edge of a mapping.
     Outstanding,
     /// The node describes no block and can be reused.
     Vacant,

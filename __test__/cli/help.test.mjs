@@ -38,6 +38,7 @@ const COMMANDS = {
   'corpus clean': await ofCorpus.corpus('clean'),
   'corpus merge': await ofCorpus.corpus('merge'),
   'corpus report': await ofCorpus.corpus('report'),
+  'corpus show': await ofCorpus.corpus('show'),
 }
 
 test('the overview names every command, and those of packages with their summaries', async () => {

@@ -33,7 +33,8 @@ const MAX_LENGTH = 4096
 
 /**
  * @typedef {{ start: number, end: number, message: number }} Stretch part of a text, of a message
- * @typedef {{ start: number, end: number }} Span
+ * @typedef {{ start: number, end: number, message: number }} Span part of a text that the assistant
+ *   wrote, and the index of its message
  */
 
 /**
@@ -66,7 +67,8 @@ function answersOf(rendered, { messages, isOpen, render, endOf }) {
       ? prompts.endBefore(turns[i - 1]?.end ?? 0, turn)
       : prompts.endIn(turn, firstOf(runs, turn))
     const span = { start, end: ending ?? turn.end }
-    spans.push(...without(holes, span, ({ start: at }) => prompts.endingAt(turn, at) ?? at))
+    const parts = without(holes, span, ({ start: at }) => prompts.endingAt(turn, at) ?? at)
+    spans.push(...parts.map((one) => ({ ...one, message: turn.message })))
   })
   return spans
 }

@@ -44,7 +44,7 @@ function applyChat(chat, messages, options, calls) {
 }
 
 /** The masks of an encoded conversation. */
-function masked(chat, rendered, messages, { encoding, by, request, calls }) {
+function masked(chat, rendered, messages, { encoding, by, request, calls, choice = undefined }) {
   const { masksOf } = require('./masks.js')
   return masksOf(rendered, {
     encoding,
@@ -54,22 +54,23 @@ function masked(chat, rendered, messages, { encoding, by, request, calls }) {
     render: (some, isPrompted) => tried(() => chat.render(checkMessages(some), request.endingWith(isPrompted))),
     last: () => (chat.endOfSequence === undefined ? undefined : calls.idOf(chat.endOfSequence)),
     calls,
+    choice,
   })
 }
 
 /**
- * A conversation of a corpus: its text, its ids, which of them the assistant wrote, and the message
- * of each or -1. `options` are those of applyChatTemplate without a mask.
+ * A conversation of a corpus: its text, its ids, and which of them are learned: what the assistant
+ * wrote, or the `choice` of it. `options` are those of applyChatTemplate without a mask.
  */
-function encodeChat(chat, messages, { by = 'auto', options }, calls) {
+function encodeChat(chat, messages, { by = 'auto', options, choice }, calls) {
   const request = checkOptions(options)
   const conversation = checkMessages(messages)
   const rendered = render(chat, conversation, request, true)
   const { content } = request
   const checked = checkedContent(rendered, conversation, request, calls)
   const encoding = checked ?? encoded(rendered, content, calls)
-  const masks = masked(chat, rendered, conversation, { encoding, by, request, calls })
-  return { text: rendered.text, ids: encoding.ids, ...masks }
+  const { assistantMask } = masked(chat, rendered, conversation, { encoding, by, request, calls, choice })
+  return { text: rendered.text, ids: encoding.ids, assistantMask }
 }
 
 /** Tokenizer.countChat, for chats that are rendered. */

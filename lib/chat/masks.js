@@ -10,9 +10,10 @@ const { answersOf } = require('./answers.js')
 /**
  * The columns `assistantMask` and `messageIds` of an encoded conversation. `by` is 'generation',
  * 'origin', or 'auto': the first if the template has `{% generation %}`, else the second. `render`
- * is that of answers.js; `isOpen` says that the text does not end with the last turn.
+ * is that of answers.js; `isOpen` says that the text does not end with the last turn. `choice`, if
+ * it is given, says what of the conversation is learned (learned.js).
  */
-function masksOf(rendered, { encoding, messages, by, isOpen, render, last, calls }) {
+function masksOf(rendered, { encoding, messages, by, isOpen, render, last, calls, choice }) {
   const { text, trace } = rendered
   const isMarked = trace.hasGenerations
   if (by === 'generation' && !isMarked) {
@@ -22,10 +23,12 @@ function masksOf(rendered, { encoding, messages, by, isOpen, render, last, calls
   const { offsets } = encoding
   const messageIds = messagesOf(rendered, offsets)
   const isGenerated = by === 'generation' || (by === 'auto' && isMarked)
-  if (isGenerated) return { assistantMask: generationMask(text, trace.generations, offsets), messageIds }
+  const { chosenSpans } = choice === undefined ? { chosenSpans: undefined } : require('./learned.js')
+  const maskFor = (spans) => maskOf(chosenSpans?.(rendered, messages, spans, choice) ?? spans, offsets)
+  if (isGenerated) return { assistantMask: maskFor(spansOf(text, trace.generations)), messageIds }
   const endOf = (from, next, prompt) => endOfTurn(rendered.text, encoding, { from, next, prompt, last: last(), calls })
   const spans = answersOf(rendered, { messages, isOpen, render, endOf })
-  return { assistantMask: maskOf(spans, offsets), messageIds }
+  return { assistantMask: maskFor(spans), messageIds }
 }
 
 /** The mask of transformers: the tokens that overlap a `{% generation %}` block. */

@@ -6,6 +6,7 @@
 const { byteLevelAlphabet } = require('../byte-level.js')
 const { GENERATION, chatOfParts } = require('../chat/chat.js')
 const { SPECIAL_TOKEN_MODES } = require('../choices.js')
+const LEARNED = require('../chat/learned.js')
 const { error, typeError, wrongType, wrongValue } = require('../errors.js')
 const { chatOf, componentsOf, encodeChat, encodeDocuments, maxId } = require('../internals.js')
 const { later } = require('../later.js')
@@ -39,6 +40,7 @@ const modules = later({
 module.exports = {
   BatchTexts,
   GENERATION,
+  LEARNED,
   SPECIAL_TOKEN_MODES,
   Tokenizer,
   VERSION,

@@ -1,6 +1,6 @@
 // Answers of others: the cases of the tests of vLLM and transformers whose assertions hold for this
-// package, those of openai-harmony for random conversations, and what published chat templates write
-// for a message. tools/compare/completions records them.
+// package, those of openai-harmony for random conversations, and what published chat templates
+// write for a message. tools/compare/completions records them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -37,16 +37,18 @@ import {
   metricsOf,
 } from './options.mjs'
 import { merge } from './corpus-merge.mjs'
+import { show } from './corpus-show.mjs'
 
 const PRICE = /^(?:(\p{Sc}|[A-Z]{3}) ?)?(\d+|\d*\.\d+)(?: ?(\p{Sc}|[A-Z]{3}))?$/u
 const MAX_COUNT = 2 ** 31 - 1
+const SAMPLE = /^(?:(\d+\.?\d*)-)?(\d+\.?\d*)%$/
 
 const corpus = {
   summary: 'Turn a corpus into token files, on all cores; resumable.',
   usage: [
     '[options] -o FOLDER FILE | FOLDER | PATTERN…',
     '--dry-run [options] FILE | FOLDER | PATTERN…',
-    'merge [options] -o FOLDER FOLDER…',
+    'merge [options] -o FOLDER FOLDER… | show FOLDER [ROW]',
     'verify FOLDER | clean FOLDER | report FOLDER -o FILE',
   ],
   about: [
@@ -58,7 +60,7 @@ const corpus = {
     'Inputs and the output may be addresses such as s3://bucket/prefix/, with the packages @aws-sdk/client-s3 and @aws-sdk/lib-storage; endpoint, region and credentials come from the environment (AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID, …), from ~/.aws or from the role of the machine.',
     'gs://bucket/prefix/ needs the package @google-cloud/storage, and az://container/prefix/ @azure/storage-blob with AZURE_STORAGE_CONNECTION_STRING or AZURE_STORAGE_ACCOUNT_NAME.',
     'Inputs may be datasets of the Hugging Face Hub, hf://datasets/OWNER/NAME[@REVISION] with a path or a pattern after it, with the package @huggingface/hub; HF_TOKEN gives access to private ones.',
-    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs.',
+    'tokenlane corpus verify FOLDER compares all files with their records; tokenlane corpus report FOLDER -o FILE writes a page about them; tokenlane corpus clean FOLDER removes unfinished files of killed processes; tokenlane corpus merge joins, shuffles and mixes the outputs of finished jobs; tokenlane corpus show FOLDER ROW writes a row as text.',
   ],
   brief: {
     output: 'folder of the output; an unfinished job continues',
@@ -113,10 +115,18 @@ const corpus = {
       number: [0, Number.MAX_SAFE_INTEGER],
       help: 'a random order of shards, and of the documents in each',
     },
+    sample: {
+      value: 'PERCENT',
+      help: 'a part of the documents, by the hash of their text: 1%, or a side such as 0-99% and 99-100%',
+    },
     'special-tokens': ENCODE_OPTIONS['special-tokens'],
     messages: {
       value: 'PATH',
       help: 'documents are chats: the field with the messages, rendered with the chat template of the tokenizer; a loss mask beside the ids says which tokens the assistant wrote',
+    },
+    completion: {
+      value: 'PATH',
+      help: 'with --messages: a field with a text or messages that follow; only they are learned. For prompt and completion, or chosen',
     },
     tools: { value: 'PATH', help: 'with --messages: the field with the tools of a chat' },
     template: { value: 'FILE', help: 'with --messages: a file with another chat template' },
@@ -126,8 +136,13 @@ const corpus = {
     },
     'mask-turns': {
       choices: CHOICES.maskTurns,
-      help: 'with --messages: the loss mask has all answers of the assistant, or only those after the last message of another role (default: all)',
+      help: 'with --messages: learn all answers, or only those after the last message of another role (default: all)',
     },
+    'mask-roles': {
+      value: 'ROLES',
+      help: 'with --messages: roles whose messages are learned, such as assistant,tool (default: assistant)',
+    },
+    'without-reasoning': { help: 'with --messages: reasoning, such as <think>…</think>, is not learned' },
     date: { value: 'DAY', help: 'with --messages: the day that a template writes, such as 2026-01-31' },
     hooks: {
       value: 'FILE',
@@ -310,7 +325,7 @@ function folderOf([, folder, ...more]) {
   return folder
 }
 
-const FURTHER = { verify, report, clean, merge }
+const FURTHER = { verify, report, clean, merge, show }
 
 /** The command that the first argument selects. */
 export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? FURTHER[first] : corpus)
@@ -318,6 +333,8 @@ export const corpusCommand = (first) => (Object.hasOwn(FURTHER, first ?? '') ? F
 /** The options of `tokenizeCorpus` that the command line sets. */
 const optionsOf = (/** @type {any} */ { price, json, quiet, giveUp, bosToken, eosToken, ...values }) => ({
   ...values,
+  maskRoles: values.maskRoles?.split(','),
+  sample: sampleOf(values.sample),
   bos: edgeOf('bos', values.bos, bosToken),
   eos: edgeOf('eos', values.eos, eosToken),
   queue: queueOf(values),
@@ -332,6 +349,15 @@ const queueOf = ({ queue, append, dryRun }) =>
 function edgeOf(name, isOn, token) {
   if (token !== undefined && isOn) throw new UsageError(`give '--${name}' or '--${name}-token', not both`)
   return token ?? isOn
+}
+
+/** The range of hashes that percentages name. */
+function sampleOf(value) {
+  if (value === undefined) return undefined
+  const [, from = '0', to] = SAMPLE.exec(value) ?? []
+  if (to === undefined || Number(from) >= Number(to) || Number(to) > 100)
+    throw new UsageError(`'--sample' is a percentage such as 1%, or a range such as 99-100%, not '${value}'`)
+  return [Number(from) / 100, Number(to) / 100]
 }
 
 function priceOf(value) {
@@ -365,6 +391,7 @@ function summary(result, cost) {
     ...(unlearned > 0 ? [`left out: ${plural(unlearned, 'chat')} without a token to learn from`] : []),
     ...(truncated > 0 ? [`cut: ${plural(truncated, 'document')}, by ${plural(cutTokens, 'token')}`] : []),
     ...(filtered > 0 ? [`left out by the hooks: ${plural(filtered, 'document')}`] : []),
+    ...sampled(result),
     ...(unpaired > 0 ? [`unpaired surrogates, which became U+FFFD: in ${plural(unpaired, 'document')}`] : []),
     ...(lossTokens === undefined
       ? []
@@ -381,6 +408,13 @@ function summary(result, cost) {
         ]),
   ]
   return lines.join('\n')
+}
+
+/** What a sample says about the whole. */
+function sampled({ options: { sample }, unsampled, tokens }) {
+  if (sample === undefined) return []
+  const whole = Math.round(tokens / (sample[1] - sample[0]))
+  return [`sample: ${plural(unsampled, 'document')} were left out; about ${plural(whole, 'token')} in all`]
 }
 
 const share = (part, all) => ((part / Math.max(1, all)) * 100).toFixed(2)

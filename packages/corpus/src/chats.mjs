@@ -4,18 +4,11 @@
 
 import { createHash } from 'node:crypto'
 
-import {
-  Failure,
-  fileFailure,
-  asUtf8Failure,
-  checkFinite,
-  finiteJson,
-  valueAt,
-  fieldFailure,
-} from 'tokenlane/internal/files.mjs'
+import { fileFailure, asUtf8Failure, checkFinite, finiteJson, valueAt } from 'tokenlane/internal/files.mjs'
 import { GENERATION, chatOf, chatOfParts, encodeChat, modules, readRegular } from 'tokenlane/internal/corpus.js'
+import { choiceOf, messagesOf, toolsOf } from './chat-rows.mjs'
 import { error, wrongValue } from './errors.mjs'
-import { joinMask, learnedMask } from './loss-mask.mjs'
+import { joinMask } from './loss-mask.mjs'
 import { hasPythonNumbers, parsePythonJson } from './python-json.mjs'
 import { hasLossMask } from './tokens.mjs'
 import { isObject } from './values.mjs'
@@ -25,8 +18,6 @@ const MAX_PARTS = 1 << 19
 /** What templates with a date call. */
 const CLOCK = 'strftime_now'
 const NOT_FINITE = /NaN|Infinity/
-/** Maximum number of fields of a message that an error names. */
-const MAX_NAMED = 8
 
 /**
  * The options of a job, with what renders its chats.
@@ -135,102 +126,34 @@ export class Chats {
    * @param {Buffer} bytes of the row
    */
   document(parsed, bytes) {
-    const { messages, tools } = this.#content
-    const value = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(finiteJson(bytes.toString())) : parsed
-    const chat = [valueAt(value, messages), tools === undefined ? undefined : valueAt(value, tools)]
-    if (NOT_FINITE.test(bytes.toString('latin1'))) checkFinite(chat)
-    return this.#encode(...chat)
+    const row = hasPythonNumbers(bytes.toString('latin1')) ? parsePythonJson(finiteJson(bytes.toString())) : parsed
+    const [messages, completion, tools] = ['messages', 'completion', 'tools'].map((name) => {
+      const field = this.#content[name]
+      return field === undefined ? undefined : valueAt(row, field)
+    })
+    if (NOT_FINITE.test(bytes.toString('latin1'))) checkFinite([messages, completion, tools])
+    return this.#encode({ messages, completion, tools, row })
   }
 
-  /** The document of a row of Parquet, by the values of its columns. */
-  tableDocument(messages, tools) {
-    return this.#encode(plain(messages), plain(tools))
+  /**
+   * The document of a row of Parquet, by the values of its columns.
+   *
+   * @param {{ messages: any, completion: any, tools: any }} values
+   */
+  tableDocument(values) {
+    return this.#encode(/** @type {any} */ (plain(values)))
   }
 
-  #encode(given, givenTools) {
-    const messages = messagesOf(given, this.#content.messages)
-    const tools = toolsOf(givenTools, this.#content.tools)
+  /** @param {{ messages: any, completion: any, tools: any, row?: any }} values */
+  #encode(values) {
+    const chat = messagesOf(values, this.#content)
+    const { messages } = chat
+    const tools = toolsOf(values.tools, this.#content.tools)
     // Rows without tools share one object of options.
     const options = tools === undefined ? this.#options : { ...this.#options, tools }
-    const request = { by: this.#content.maskBy, options }
-    const { text, ids, assistantMask, messageIds } = encodeChat(this.#tokenizer, this.#chat, messages, request)
-    const isLearned = learnedOf(messages, this.#content)
-    const mask = isLearned.includes(false) ? learnedMask(assistantMask, messageIds, isLearned) : assistantMask
-    return { text: Buffer.from(text), tokens: joinMask(ids, mask) }
-  }
-}
-
-/** The messages of a row: an array, or its JSON. */
-function messagesOf(given, field) {
-  const value = ofJson(given, field)
-  if (!Array.isArray(value)) throw fieldFailure(field, 'an array of messages', value)
-  const messages = value.map((message, index) => ofShareGpt(message, index, field))
-  if (messages.length === 0) throw new Failure('FIELD', `the field '${field}' has no messages`)
-  messages.forEach((message, index) => {
-    if (isObject(message) && (typeof message.role === 'string' || isObject(message.author))) return
-    const names = isObject(message)
-      ? `only ${Object.keys(message).slice(0, MAX_NAMED).join(', ') || 'no field'}`
-      : 'not an object'
-    throw new Failure('FIELD', `message ${index} of the field '${field}' must have a role, but it has ${names}`)
-  })
-  return messages
-}
-
-/** The fields of messages by which people say that they are not learned. */
-const FLAGS = ['train', 'training']
-
-/** For each message, whether its tokens are learned if the assistant wrote it. */
-function learnedOf(messages, { maskTurns, messages: field }) {
-  const lastTurn = messages.findLastIndex(({ role, author }) => !isAssistant(role ?? author?.role)) + 1
-  return messages.map((message, index) => {
-    const weight = message.weight ?? 1
-    const value = Number(isObject(weight) ? weight.value : weight)
-    if (value !== 0 && value !== 1)
-      throw new Failure('FIELD', `message ${index} of the field '${field}' has a weight that is neither 0 nor 1`)
-    return value === 1 && !FLAGS.some((name) => message[name] === false) && (maskTurns !== 'last' || index >= lastTurn)
-  })
-}
-
-const isAssistant = (role) => role === 'assistant' || role === 'model'
-
-/** The roles of the names in ShareGPT's `from`. */
-const SENDERS = new Map(
-  Object.entries({
-    user: 'human user',
-    assistant: 'gpt chatgpt bing bard model assistant function_call',
-    system: 'system',
-    tool: 'tool function observation function_response',
-  }).flatMap(([role, names]) => names.split(' ').map((name) => /** @type {const} */ ([name, role]))),
-)
-
-/** A message in the form of ShareGPT, with `from` and `value`, as one with a role and a content. */
-function ofShareGpt(message, index, field) {
-  if (!isObject(message) || typeof message.from !== 'string' || message.role !== undefined) return message
-  const { from, value, ...rest } = message
-  const role = SENDERS.get(from)
-  if (role === undefined) {
-    const known = [...SENDERS.keys()].join(', ')
-    throw new Failure('FIELD', `message ${index} of the field '${field}' is from '${from}', which is none of ${known}`)
-  }
-  return { role, content: value, ...rest }
-}
-
-/** The tools of a row: an array, its JSON, or none. */
-function toolsOf(given, field) {
-  const tools = ofJson(given ?? undefined, field)
-  if (tools === undefined || tools === null) return undefined
-  if (!Array.isArray(tools)) throw fieldFailure(field, 'an array of tools', tools)
-  return tools
-}
-
-/** A value that may be JSON in a string, as in tables whose rows have different fields. */
-function ofJson(value, field) {
-  if (typeof value !== 'string') return value
-  try {
-    JSON.parse(value)
-    return parsePythonJson(value)
-  } catch (cause) {
-    throw new Failure('FIELD', `the field '${field}' is a string that is not JSON: ${cause.message}`, { cause })
+    const request = { by: this.#content.maskBy, options, choice: choiceOf(chat, this.#content) }
+    const { text, ids, assistantMask } = encodeChat(this.#tokenizer, this.#chat, messages, request)
+    return { text: Buffer.from(text), tokens: joinMask(ids, assistantMask) }
   }
 }
 

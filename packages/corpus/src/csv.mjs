@@ -42,12 +42,19 @@ export async function* csvRows(chunks, { path }, content, most) {
   const options = { columns, delimiter: delimiterOf(path), encoding: /** @type {const} */ ('latin1') }
   const parser = parse({ ...options, max_record_size: most, skip_empty_lines: true })
   pipeline(Readable.from(withoutMark(chunks), { objectMode: false }), parser, () => {})
-  const fields = [content.messages ?? content.field, content.idField, content.groupBy, content.tools]
+  const fields = [
+    content.messages ?? content.field,
+    content.idField,
+    content.groupBy,
+    content.tools,
+    content.completion,
+  ]
   let [row, bytes, rows] = [0, 0, /** @type {any[]} */ ([])]
   try {
     for await (const record of parser) {
-      const [value, id, group, tools] = fields.map((field) => field && toBytes(valueAt(record, field)))
-      rows.push({ path, at: row, row: row + 1, value, id, group, tools: tools?.length === 0 ? undefined : tools })
+      const [value, id, group, tools, completion] = fields.map((field) => field && toBytes(valueAt(record, field)))
+      const columns = { value, id, group, completion, tools: tools?.length === 0 ? undefined : tools }
+      rows.push({ path, at: row, row: row + 1, ...columns })
       row += 1
       bytes += value?.length ?? 0
       if (rows.length < BATCH_ROWS && bytes < BATCH_BYTES) continue

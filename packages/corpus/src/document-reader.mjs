@@ -5,6 +5,7 @@
 // are not lines.
 
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 
 import {
   Failure,
@@ -52,7 +53,8 @@ const isWellFormed = (name) => name === undefined || Buffer.from(name).toString(
  * @param {string} rows
  * @param {import('./options.mjs').Content} content
  */
-export function addonReads(rows, { field, idField, groupBy, messages }) {
+export function addonReads(rows, { field, idField, groupBy, messages, sample }) {
+  if (sample !== undefined) return false
   if (rows === 'lines') return groupBy === undefined
   if (rows !== 'json' || messages !== undefined) return false
   const isRead = idField === undefined || groupBy === undefined
@@ -62,8 +64,7 @@ export function addonReads(rows, { field, idField, groupBy, messages }) {
 export class DocumentReader {
   #content
   #onSkip
-  #onUnpaired
-  #onFiltered
+  #onCount
   #chats
   #custom
   #batch
@@ -85,15 +86,12 @@ export class DocumentReader {
 
   /**
    * @param {import('./options.mjs').Content} content
-   * @param {{ onSkip: (place: import('./document-batch.mjs').Place, error: Error) => void,
-   *   onUnpaired?: () => void, onFiltered?: () => void, chats?: import('./chats.mjs').Chats,
-   *   custom?: import('./hooks.mjs').Hooks }} hooks see Hooks in documents.mjs
+   * @param {import('./documents.mjs').Hooks} hooks
    */
-  constructor(content, { onSkip, onUnpaired, onFiltered, chats, custom }) {
+  constructor(content, { onSkip, onCount, chats, custom }) {
     this.#content = content
     this.#onSkip = onSkip
-    this.#onUnpaired = onUnpaired
-    this.#onFiltered = onFiltered
+    this.#onCount = onCount
     this.#chats = chats
     this.#custom = custom
     this.#batch = this.#newBatch()
@@ -216,8 +214,9 @@ export class DocumentReader {
     try {
       const found = this.#read(row)
       if (found === undefined) return
+      if (!isInSample(found.text, this.#content)) return this.#onCount?.('unsampled')
       const text = this.#custom === undefined ? found.text : this.#changed(found, row)
-      if (text === undefined) return this.#onFiltered?.()
+      if (text === undefined) return this.#onCount?.('filtered')
       this.#batch.push(text, row, found.id, found.group)
       if (found.tokens !== undefined) this.#batch.pushChat(found.tokens)
     } catch (failure) {
@@ -240,8 +239,8 @@ export class DocumentReader {
    * The text, the id and the group of a row, and the tokens of a chat; `undefined` for a blank line
    * of JSON.
    *
-   * @returns {{ text: Uint8Array, tokens?: Uint32Array, id?: string, group?: string, value?: any }
-   *   | undefined} `value` is the row of JSON
+   * @returns {{ text: Uint8Array, tokens?: Uint32Array, id?: string, group?:
+   *   string, value?: any } | undefined} `value` is the row of JSON
    */
   #read(row) {
     const { rows } = this.#part
@@ -267,7 +266,7 @@ export class DocumentReader {
   #textAt(value, field) {
     const found = valueAt(value, field)
     if (typeof found !== 'string') throw fieldFailure(field, 'a string', found, value)
-    if (!found.isWellFormed()) this.#onUnpaired?.()
+    if (!found.isWellFormed()) this.#onCount?.('unpaired')
     return Buffer.from(found)
   }
 
@@ -279,8 +278,10 @@ export class DocumentReader {
   }
 
   /** The document of a row of Parquet or CSV. */
-  #tableDocument({ value, tools, id, group: given }) {
-    const document = this.#chats?.tableDocument(value, tools) ?? { text: this.#tableText(value) }
+  #tableDocument({ value, tools, completion, id, group: given }) {
+    const document = this.#chats?.tableDocument({ messages: value, completion, tools }) ?? {
+      text: this.#tableText(value),
+    }
     const { idField } = this.#content
     const group = this.#groupOf(() => (given instanceof Uint8Array ? asBuffer(given).toString() : given))
     if (idField === undefined) return { ...document, group }
@@ -298,6 +299,13 @@ export class DocumentReader {
     if (!isUtf8(text)) throw utf8Failure()
     return text
   }
+}
+
+/** Whether the hash of a text, as a number from 0 to 1, is in the range of the sample. */
+function isInSample(text, { sample }) {
+  if (sample === undefined) return true
+  const place = createHash('sha256').update(text).digest().readUIntBE(0, 6) / 2 ** 48
+  return place >= sample[0] && place < sample[1]
 }
 
 /** The bytes of a line without a carriage return at their end. */

@@ -27,9 +27,9 @@ import { openInput } from './store/store.mjs'
  * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
  *   each row that cannot be read; throws unless such rows are skipped
  * @property {import('./hooks.mjs').Hooks} [custom] the hooks of the user
- * @property {() => void} [onFiltered] called for each document that they leave out
- * @property {() => void} [onUnpaired] called for each text with unpaired surrogates, which become
- *   U+FFFD
+ * @property {(counter: 'filtered' | 'unsampled' | 'unpaired') => void} [onCount]
+ *   called for each document that hooks or the sample leave out, and for each text with unpaired
+ *   surrogates, which become U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
  * @property {Damage} [damage] what is left out of damaged inputs, if rows are skipped. Damage that
  *   is found while rows are read is thrown: the caller looks for all of it, and starts again. By

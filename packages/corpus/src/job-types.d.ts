@@ -120,6 +120,13 @@ export interface CorpusOptions {
    */
   onError?: 'fail' | 'skip' | undefined
   /**
+   * A range of numbers from 0 to 1, its end not included: a document is taken if the hash of its
+   * text (the first 48 bits of its SHA-256) is in it. `[0, 0.01]` is one percent of a corpus;
+   * `[0, 0.99]` and `[0.99, 1]` divide it, and equal texts are on the same side, also of inputs
+   * that are added later. The text is that before `hooks`, or the rendered chat. Default: all.
+   */
+  sample?: readonly [number, number] | undefined
+  /**
    * The maximum number of tokens in a document, including bos and eos. Further tokens are cut off
    * and counted. Default: no limit.
    */
@@ -131,14 +138,21 @@ export interface CorpusOptions {
   specialTokens?: 'parse' | 'text' | 'throw' | undefined
   /**
    * Makes documents of chats: the field with the messages of a row of JSON or Parquet, an array or
-   * its JSON. They are rendered with the chat template of the tokenizer, or with the format of
-   * gpt-oss for `'o200k_harmony'`. Special tokens in messages are text unless `specialTokens` is
-   * `'parse'`. Each id gets a loss mask, 1 if the assistant wrote the token: `.mask.npy` or
-   * `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron, `.mask.bin` for llmc, and
-   * `loss_mask` in mds, jsonl and parquet. Numbers have Python's form, so `1.0` stays `1.0`; in
-   * columns of numbers of Parquet, it is `1`. Default: documents are texts.
+   * its JSON. Messages have a `role`, or `from` and `value` as in ShareGPT. Chats without a token
+   * to learn from are left out and counted. The others are rendered with the chat template of the
+   * tokenizer, or with the format of gpt-oss for `'o200k_harmony'`. Special tokens in messages are
+   * text unless `specialTokens` is `'parse'`. Each id gets a loss mask, 1 if the assistant wrote
+   * the token: `.mask.npy` or `.mask.bin` (u8), `.mask.bin` and `.mask.idx` for megatron,
+   * `.mask.bin` for llmc, and `loss_mask` in mds, jsonl and parquet. Numbers have Python's form, so
+   * `1.0` stays `1.0`; in columns of numbers of Parquet, it is `1`. Default: documents are texts.
    */
   messages?: string | undefined
+  /**
+   * With `messages`: a field with a text or messages that follow those of `messages`, such as
+   * `'completion'` or `'chosen'`. Only they are learned, and both fields may be texts: a message of
+   * the user and an answer. Default: none.
+   */
+  completion?: string | undefined
   /** With `messages`: the field with the tools of a chat. Default: no tools. */
   tools?: string | undefined
   /**
@@ -153,11 +167,24 @@ export interface CorpusOptions {
    */
   maskBy?: 'generation' | 'origin' | undefined
   /**
-   * The turns of the assistant whose tokens have the loss mask 1. `'last'`: what follows the last
-   * message of another role. A message with `weight: 0`, `train: false` or `training: false` never
-   * has it. Default: `'all'`
+   * With `messages`: the answers that are learned. `'last'`: those after the last message of
+   * another role. A message of these turns with `train: true` is learned whatever its role, and one
+   * with `weight: 0`, `train: false` or `training: false` never is. Default: `'all'`.
    */
   maskTurns?: 'all' | 'last' | undefined
+  /**
+   * With `messages`: the roles whose messages are learned. Of other roles than the assistant, it is
+   * the text of the message itself, without what the template writes around it. Default:
+   * `['assistant']`.
+   */
+  maskRoles?: readonly string[] | undefined
+  /**
+   * With `messages`: reasoning is not learned: what is between `<think>`, `<seed:think>`, `[THINK]`
+   * or `<|START_THINKING|>` and the tag that ends it, with the tags and the white space behind
+   * them. A chat whose reasoning is written in another way is an error of the row
+   * (`ERR_TOKENLANE_CHAT_REFUSED`). Default: `false`.
+   */
+  withoutReasoning?: boolean | undefined
   /**
    * With `messages`: the day that templates with `strftime_now` write, such as `'2026-01-31'`.
    * Required for such templates, because a job can run on several days. Default: none.

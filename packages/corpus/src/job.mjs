@@ -481,6 +481,8 @@ const commitsOf = (job) => new Map(Object.entries(job?.commits ?? {}))
 const withCommits = (job, commits) =>
   commits.size === 0 ? job : { ...job, commits: { ...job.commits, ...Object.fromEntries(commits) } }
 
+const show = (value) => (value === undefined ? 'none' : JSON.stringify(value))
+
 /** Throws if the job in the folder differs from this one. */
 function checkSame(before, now) {
   const [was, is] = [before, now].map(({ tokenlane, tokenizer, options }) => ({
@@ -493,10 +495,11 @@ function checkSame(before, now) {
     'the id of bos': tokenizer.bos,
     'the id of eos': tokenizer.eos,
   }))
-  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => was[name] !== is[name])
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter(
+    (name) => show(was[name]) !== show(is[name]),
+  )
   if (names.length === 0) return
   const [name] = names
-  const show = (value) => (value === undefined ? 'none' : JSON.stringify(value))
   throw otherJob(
     `${otherThere(before)}: there ${name} is ${show(was[name])}, here it is ${show(is[name])}; ${NAME_ANOTHER}`,
   )

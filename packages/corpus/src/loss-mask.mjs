@@ -22,29 +22,6 @@ export function joinMask(ids, mask) {
   return tokens
 }
 
-/**
- * The mask of the tokens that are learned: those that the assistant wrote in messages that say
- * nothing else. The tokens that end a turn have no message of their own.
- *
- * @param {Uint8Array} mask of the assistant
- * @param {Int32Array} messageIds the message of each token, or -1
- * @param {boolean[]} isLearned by message
- */
-export function learnedMask(mask, messageIds, isLearned) {
-  const learned = Uint8Array.from(mask)
-  for (let from = 0; from < mask.length; from++) {
-    if (mask[from] === 0) continue
-    let end = from
-    while (end < mask.length && mask[end] === 1) end += 1
-    let message = messageIds.subarray(from, end).find((id) => id !== -1) ?? -1
-    for (; from < end; from++) {
-      if (messageIds[from] !== -1) message = messageIds[from]
-      if (isLearned[message] === false) learned[from] = 0
-    }
-  }
-  return learned
-}
-
 /** The id of a token. */
 export const idOfToken = (token) => token & ID_BITS
 

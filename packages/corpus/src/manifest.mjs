@@ -21,6 +21,7 @@ export class Totals {
   cutTokens = 0
   unpaired = 0
   filtered = 0
+  unsampled = 0
   /** Rows, and what `pack` did: documents that are cut, and tokens that rows lack. */
   rows = 0
   cutDocuments = 0

@@ -21,6 +21,9 @@ export const CHOICES = {
   maskTurns: ['all', 'last'],
   resumeCheck: ['sha256', 'size'],
 }
+/** Options of jobs whose documents are chats. */
+const OF_CHATS = ['completion', 'tools', 'template', 'maskBy', 'maskTurns', 'maskRoles', 'withoutReasoning', 'date']
+const MAX_ROLES = 32
 
 /** Default size of a shard in bytes of text. */
 export const SHARD_SIZE = 256 << 20
@@ -84,12 +87,16 @@ export const QUEUE_NAME = 'tokenlane-corpus'
  * @property {string} [hooksSha256] of the module of hooks
  * @property {number} [shuffle]
  * @property {'skip' | 'fail'} onError
+ * @property {[number, number]} [sample] a range of the hashes of documents, from 0 to 1
  * @property {number} [maxTokens]
  * @property {'parse' | 'text' | 'throw'} [specialTokens]
  * @property {string} [messages] the field with the messages of chats, which are the documents
+ * @property {string} [completion] the field with the messages that follow them, which are learned
  * @property {string} [tools]
  * @property {'generation' | 'origin'} [maskBy]
- * @property {'all' | 'last'} [maskTurns] the turns of the assistant that the loss mask has
+ * @property {'all' | 'last'} [maskTurns] the turns that the loss mask has
+ * @property {string[]} [maskRoles]
+ * @property {true} [withoutReasoning]
  * @property {string} [date] the day that templates write
  * @property {ChatParts} [chat] what renders chats; only in a complete job
  * @property {number} [maxRow]
@@ -167,12 +174,16 @@ export function checkContent(given, formats = FORMATS) {
     hooksSha256: hash(given, 'hooksSha256'),
     shuffle: whole(given, 'shuffle', 0, Number.MAX_SAFE_INTEGER),
     onError: choice(given, 'onError', CHOICES.onError) ?? 'fail',
+    sample: range(given, 'sample'),
     maxTokens: whole(given, 'maxTokens', 1, MAX_ROW_IDS),
     specialTokens: choice(given, 'specialTokens', CHOICES.specialTokens),
     messages: fieldPath(given, 'messages'),
+    completion: fieldPath(given, 'completion'),
     tools: fieldPath(given, 'tools'),
     maskBy: choice(given, 'maskBy', CHOICES.maskBy),
     maskTurns: choice(given, 'maskTurns', CHOICES.maskTurns),
+    maskRoles: roles(given, 'maskRoles'),
+    withoutReasoning: flag(given, 'withoutReasoning') || undefined,
     date: day(given, 'date'),
     chat: chatParts(given.chat),
     maxRow: whole(given, 'maxRow', 1, 2 ** 32 - 1),
@@ -212,8 +223,8 @@ export function conflictOf(content, given, inputs, dryRun) {
     return `${ofJson} is for rows of JSON and Parquet`
   if (content.messages !== undefined && given.field !== undefined)
     return 'field is the text of a document, and messages those of a chat: give one of them'
-  for (const name of ['tools', 'template', 'maskBy', 'maskTurns', 'date'])
-    if (content.messages === undefined && (content[name] ?? given[name]) !== undefined)
+  for (const name of OF_CHATS)
+    if (content.messages === undefined && (content[name] ?? (given[name] || undefined)) !== undefined)
       return `${name} needs the option messages`
   if (content.type !== undefined && ROW_FORMATS.includes(content.format))
     return 'type is for megatron, npy, bin, llmc and mds'
@@ -256,6 +267,27 @@ function day(given, name) {
   const time = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN
   const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(value)
   if (!isDay) throw wrongValue(name, 'a day such as 2026-01-31', value)
+  return value
+}
+
+/** A range of numbers from 0 to 1. */
+function range(given, name) {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (!Array.isArray(value) || value.length !== 2 || value.some((one) => typeof one !== 'number'))
+    throw wrongType(name, 'an array of two numbers', value)
+  const [from, to] = value
+  if (!(from >= 0 && from < to && to <= 1)) throw wrongValue(name, 'two rising numbers from 0 to 1', value)
+  return value
+}
+
+/** The roles whose messages are learned. */
+function roles(given, name) {
+  const value = given[name]
+  if (value === undefined) return undefined
+  if (!Array.isArray(value)) throw wrongType(name, 'an array of roles', value)
+  if (value.length === 0 || value.length > MAX_ROLES || value.some((role) => typeof role !== 'string' || role === ''))
+    throw wrongValue(name, `1 to ${MAX_ROLES} names of roles`, value)
   return value
 }
 

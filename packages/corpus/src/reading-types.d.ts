@@ -1,5 +1,7 @@
 // The calls that read the tokens of finished jobs, a part of index.d.ts.
 
+import type { CorpusTokenizer } from './result-types.js'
+
 /** Options of {@link CorpusTokens.rows}. */
 export interface RowsOptions {
   /** The seed of a random order of all rows; another one for each epoch. Default: in order. */
@@ -45,6 +47,8 @@ export interface CorpusTokens {
   readonly type: 'u16' | 'u32'
   /** Whether the tokens have a loss mask: the job's documents are chats. */
   readonly hasLossMask: boolean
+  /** The tokenizer of the job. */
+  readonly tokenizer: CorpusTokenizer
   /** Reads a row, by its number from 0. */
   row(index: number): Promise<Uint16Array | Uint32Array>
   /** Reads the loss mask of a row; undefined if the job has none. */

@@ -84,6 +84,7 @@ export const SUMS = /** @type {const} */ ([
   'truncated',
   'unpaired',
   'filtered',
+  'unsampled',
 ])
 const PACKING = ['rows', 'pieces', 'cutDocuments', 'padding']
 const COUNTS = ['documents', 'tokens', 'textBytes']

@@ -75,6 +75,7 @@ function factsOf(job, { totals, first, last }, price) {
     ])
   }
   if (totals.filtered > 0) facts.push(['documents that hooks left out', number(totals.filtered)])
+  if (totals.unsampled > 0) facts.push(['documents outside of the sample', number(totals.unsampled)])
   if (totals.lossTokens !== undefined) facts.push(['tokens of the assistant', number(totals.lossTokens)])
   if (totals.unpaired > 0) facts.push(['documents with unpaired surrogates', `${number(totals.unpaired)}, as U+FFFD`])
   if (price !== undefined) facts.push(['price', `${withCurrency(price.value, price.currency)} per million tokens`])

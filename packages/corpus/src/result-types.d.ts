@@ -102,6 +102,8 @@ export interface CorpusTotals {
   padding: number
   /** Documents that `hooks` left out. */
   filtered: number
+  /** Documents that `sample` leaves out. */
+  unsampled: number
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired: number
   /** For chats, the tokens whose loss mask is 1. */

@@ -97,11 +97,8 @@ async function tryShard({ shard, parts, job, base }, context, damage) {
       stats.skip(place, failure)
     },
     custom,
-    onFiltered: () => {
-      stats.filtered += 1
-    },
-    onUnpaired: () => {
-      stats.unpaired += 1
+    onCount: (counter) => {
+      stats[counter] += 1
     },
     skippedRows: () => stats.skipped.rows,
     damage,

@@ -50,6 +50,8 @@ export class Stats {
   unlearned = 0
   /** Documents that hooks left out. */
   filtered = 0
+  /** Documents that the sample leaves out. */
+  unsampled = 0
   /** Texts of JSON with unpaired surrogates, each of which became U+FFFD. */
   unpaired = 0
   /** With a loss mask: the tokens that the assistant wrote. */

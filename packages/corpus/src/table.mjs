@@ -130,6 +130,7 @@ function piecesOf({ row_groups }, size) {
  * @property {any} [id] the value of the option idField
  * @property {any} [group] the value of the option groupBy
  * @property {any} [tools] the value of the option tools
+ * @property {any} [completion] the value of the option completion
  */
 
 /**
@@ -203,7 +204,7 @@ const isIn = ({ start, end }, group) => {
 /** Yields the rows of a row group. */
 async function* groupRows(table, group, first, path, content) {
   const texts = table.values(group, content.messages ?? content.field, ROW_BYTES)
-  const others = [content.idField, content.groupBy, content.tools].map((field) =>
+  const others = [content.idField, content.groupBy, content.tools, content.completion].map((field) =>
     field === undefined ? undefined : new Values(table.values(group, field)),
   )
   let row = first
@@ -212,8 +213,8 @@ async function* groupRows(table, group, first, path, content) {
       const rows = []
       for (const value of values) {
         for (const other of others) if (other?.isRead === false) await other.read()
-        const [id, group, tools] = others.map((other) => other?.take())
-        rows.push({ path, at: row, row: row + 1, value, id, group, tools })
+        const [id, group, tools, completion] = others.map((other) => other?.take())
+        rows.push({ path, at: row, row: row + 1, value, id, group, tools, completion })
         row += 1
       }
       yield rows
@@ -308,8 +309,8 @@ class Table {
   }
 
   /** The column chunks that a job reads, each once. */
-  columnsOf(group, { field, messages, idField, groupBy, tools }) {
-    const fields = [messages ?? field, idField, groupBy, tools].filter((name) => name !== undefined)
+  columnsOf(group, { field, messages, idField, groupBy, tools, completion }) {
+    const fields = [messages ?? field, idField, groupBy, tools, completion].filter((name) => name !== undefined)
     return new Set(fields.flatMap((name) => this.chunksOf(group, name)))
   }
 

@@ -442,11 +442,7 @@ const BAD = [
   ['{"messages":"no JSON"}', 'FIELD', /is a string that is not JSON/],
   ['{"messages":[]}', 'FIELD', /has no messages/],
   ['{"messages":[1]}', 'FIELD', /message 0 .* not an object/],
-  [
-    '{"messages":[{"speaker":"human","value":"x"}]}',
-    'FIELD',
-    /message 0 .* must have a role, but it has only speaker, value/,
-  ],
+  ['{"messages":[{"by":"human","text":"x"}]}', 'FIELD', /message 0 .* must have a role, but it has only by, text/],
   [JSON.stringify({ messages: [user], tools: {} }), 'FIELD', /the field 'tools' must be an array of tools/],
   [JSON.stringify({ messages: [user], tools: [1] }), 'ARGUMENT_TYPE', /tools\[0\]/],
   [JSON.stringify({ messages: [{ role: 'system', content: 'x' }] }), 'CHAT_REFUSED', /no system/],

@@ -219,7 +219,7 @@ test('documents are those of JSON.parse, whatever the addon takes', () => {
   let unpaired = 0
   const read = (bytes, field) => {
     const onSkip = (place, { code }) => skipped.push([place.line, code])
-    const reader = new DocumentReader({ field, idField: undefined }, { onSkip, onUnpaired: () => (unpaired += 1) })
+    const reader = new DocumentReader({ field, idField: undefined }, { onSkip, onCount: () => (unpaired += 1) })
     const part = { rows: 'json', path: 'p', start: 0 }
     reader.startPart(part)
     reader.load({ lines: bytes, at: 0 })

@@ -64,6 +64,7 @@ class CorpusTokens {
     this.pack = finished.job.options.pack
     this.type = finished.job.options.type ?? 'u32'
     this.hasLossMask = hasLossMask(finished.job.options)
+    this.tokenizer = finished.job.tokenizer
   }
 
   /** The ids of a row. */

@@ -1,6 +1,7 @@
 // A Redis server of the system's package, on a port and a folder of its own.
 
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
@@ -58,6 +59,7 @@ export class TestRedis {
     ]
     if (this.#password) options.push('--requirepass', this.#password)
     this.#process = spawn('redis-server', options.map(String), { stdio: 'ignore' })
+    await once(this.#process, 'spawn')
     const client = this.client()
     await client.ping()
     client.disconnect()

@@ -72,7 +72,9 @@ try {
     error instanceof Failure
       ? [error.code.replace('ERR_TOKENLANE_', ''), error.message]
       : ['PARQUET', `it is damaged: ${error.message}`]
-  process.send({ failure: { code, message } })
+  // Since Node 22, V8 refuses to let an array grow before the heap is full, where Node 20 ends.
+  if (error instanceof RangeError && error.message === 'Invalid array length') process.exitCode = 1
+  else process.send({ failure: { code, message } })
 }
 process.disconnect()
 

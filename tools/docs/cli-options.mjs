@@ -17,7 +17,11 @@ import { split } from '../../cli/commands/split.mjs'
 
 const PAGE = new URL('../../docs/api/commands.md', import.meta.url)
 /** The first arguments that select another command. */
-const SELECTED = { corpus: ['merge', 'show', 'verify', 'clean', 'report'], train: ['extend', 'prune', 'report'], worker: [] }
+const SELECTED = {
+  corpus: ['merge', 'show', 'verify', 'clean', 'report'],
+  train: ['extend', 'prune', 'report'],
+  worker: [],
+}
 
 /** Every command by its whole name. */
 async function commands() {

@@ -25,19 +25,9 @@ const GZIP_TRAILER = 8
 /** A part has damage that was not looked for yet. */
 export class DamagedPart extends Error {}
 
-/**
- * A range of a part that is left out.
- *
- * @typedef {object} DamagedRange
- * @property {number} start in bytes of the stored file
- * @property {number} end
- * @property {number} rows the number of rows, estimated for compressed files
- * @property {any} failure
- */
-
 /** The damaged ranges of the parts that were looked at. */
 export class Damage {
-  #ranges = /** @type {Map<import('./part.mjs').Part, DamagedRange[]>} */ (new Map())
+  #ranges = /** @type {Map<import('./part.mjs').Part, import('./part.mjs').DamagedRange[]>} */ (new Map())
 
   has(part) {
     return this.#ranges.has(part)
@@ -96,9 +86,9 @@ export class Damage {
 /**
  * The range with a failure that names it.
  *
- * @param {DamagedRange} range
+ * @param {import('./part.mjs').DamagedRange} range
  * @param {import('./part.mjs').Part} part
- * @returns {DamagedRange}
+ * @returns {import('./part.mjs').DamagedRange}
  */
 function described({ start, end, rows, failure }, { rows: unit, codec }) {
   const name = unit === 'parquet' ? 'row group' : codec === 'gzip' ? 'member' : 'frame'
@@ -122,7 +112,7 @@ async function* damagedGroups(part, input, content) {
  * @param {import('./part.mjs').Part} part
  * @param {any} input
  * @param {{ maxRatio?: number }} content
- * @returns {AsyncGenerator<DamagedRange>}
+ * @returns {AsyncGenerator<import('./part.mjs').DamagedRange>}
  */
 async function* damagedFrames({ codec, start, end, rows: unit }, input, { maxRatio }) {
   const read = codec === 'gzip' ? readMember : readFrames

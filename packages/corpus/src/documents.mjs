@@ -11,35 +11,6 @@ import { lineBlocks, tooLong } from './lines.mjs'
 import { openInput } from './store/store.mjs'
 
 /**
- * The memory for one large row at a time.
- *
- * @typedef {object} RowMemory
- * @property {(bytes: number) => Promise<void>} reserve waits until there is memory for a row of
- *   `bytes` bytes. A second call, for more bytes, replaces the first one
- * @property {() => void} release
- */
-
-/**
- * @typedef {object} Hooks
- * @property {(chunk: Buffer, bytes?: number) => void} onRead receives the bytes as they are stored;
- *   or, with `bytes`, a hash of that many bytes
- * @property {(mtime: number) => void} [onOpen] receives the time of the last change of each input
- * @property {(place: import('./document-batch.mjs').Place, error: Error) => void} onSkip receives
- *   each row that cannot be read; throws unless such rows are skipped
- * @property {import('./hooks.mjs').Hooks} [custom] the hooks of the user
- * @property {(counter: 'filtered' | 'unsampled' | 'unpaired') => void} [onCount]
- *   called for each document that hooks or the sample leave out, and for each text with unpaired
- *   surrogates, which become U+FFFD
- * @property {() => number} [skippedRows] the number of rows that were skipped so far
- * @property {Damage} [damage] what is left out of damaged inputs, if rows are skipped. Damage that
- *   is found while rows are read is thrown: the caller looks for all of it, and starts again. By
- *   default each compressed or Parquet input is read twice
- * @property {() => void} onDamage bytes of an input are left out: `onRead` does not receive them
- * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
- * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`
- */
-
-/**
  * Memory is reserved for rows of more bytes before they are read: first for a medium row and, if
  * the row is still longer, for the longest row. So several medium rows can be read at a time.
  */
@@ -74,7 +45,7 @@ const startOf = (from) => (from === undefined ? '' : ` of what the frames from b
  * @param {import('./part.mjs').Part[]} parts
  * @param {import('./store/allowed.mjs').Origin | undefined} origin
  * @param {import('./options.mjs').Content} content
- * @param {Hooks} hooks
+ * @param {import('./document-reader.mjs').Hooks} hooks
  * @returns {AsyncGenerator<import('./document-batch.mjs').DocumentBatch>}
  */
 export async function* documentsOf(parts, origin, content, hooks) {

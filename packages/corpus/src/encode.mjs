@@ -25,7 +25,7 @@ export class Encoder {
    * @param {import('./options.mjs').Content} content
    * @param {{ bos?: number, eos?: number }} ids
    * @param {import('./stats.mjs').Stats} stats
-   * @param {{ threads?: number, memory?: import('./documents.mjs').RowMemory, shards?: () => number
+   * @param {{ threads?: number, memory?: import('./document-reader.mjs').RowMemory, shards?: () => number
    *   }} [resources]
    */
   constructor(tokenizer, content, ids, stats, { threads, memory, shards } = {}) {

@@ -18,6 +18,16 @@
  */
 
 /**
+ * A range of a part that is left out.
+ *
+ * @typedef {object} DamagedRange
+ * @property {number} start in bytes of the stored file
+ * @property {number} end
+ * @property {number} rows the number of rows, estimated for compressed files
+ * @property {any} failure
+ */
+
+/**
  * The byte of an input from which the positions of a part's rows are counted, if that is not the
  * start of the decompressed input.
  *

@@ -161,7 +161,7 @@ export async function* tableRows(part, input, content, onRead, ratio) {
 /**
  * Yields the row groups of a part that cannot be read, with their positions and rows.
  *
- * @returns {AsyncGenerator<import('./damage.mjs').DamagedRange>}
+ * @returns {AsyncGenerator<import('./part.mjs').DamagedRange>}
  */
 export async function* damagedRowGroups(part, input, content) {
   const metadata = await metadataOf(input)

@@ -46,9 +46,9 @@ const EMPTY = Buffer.alloc(0)
  *   called for each document that hooks or the sample leave out, and for each text with unpaired
  *   surrogates, which become U+FFFD
  * @property {() => number} [skippedRows] the number of rows that were skipped so far
- * @property {import('./damage.mjs').Damage} [damage] what is left out of damaged inputs, if rows are
- *   skipped. Damage that is found while rows are read is thrown: the caller looks for all of it, and
- *   starts again. By default each compressed or Parquet input is read twice
+ * @property {import('./damage.mjs').Damage} [damage] what is left out of damaged inputs, if rows
+ *   are skipped. Damage that is found while rows are read is thrown: the caller looks for all of
+ *   it, and starts again. By default each compressed or Parquet input is read twice
  * @property {() => void} onDamage bytes of an input are left out: `onRead` does not receive them
  * @property {import('./chats.mjs').Chats} [chats] encodes the chats of rows, if documents are chats
  * @property {RowMemory} [memory] the caller releases it after a batch with `isLarge`

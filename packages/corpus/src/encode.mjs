@@ -25,8 +25,8 @@ export class Encoder {
    * @param {import('./options.mjs').Content} content
    * @param {{ bos?: number, eos?: number }} ids
    * @param {import('./stats.mjs').Stats} stats
-   * @param {{ threads?: number, memory?: import('./document-reader.mjs').RowMemory, shards?: () => number
-   *   }} [resources]
+   * @param {{ threads?: number, memory?: import('./document-reader.mjs').RowMemory, shards?:
+   *   () => number }} [resources]
    */
   constructor(tokenizer, content, ids, stats, { threads, memory, shards } = {}) {
     this.#memory = memory

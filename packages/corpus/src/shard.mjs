@@ -38,8 +38,8 @@ import { writeWords } from './words.mjs'
  * @property {import('./store/types.js').Store} [store] `undefined` for a dry run
  * @property {import('./store/allowed.mjs').Allowed} [allowed] what a worker may read
  * @property {number} [threads]
- * @property {import('./document-reader.mjs').RowMemory} [memory] the memory for large rows; `undefined`
- *   if it is not limited
+ * @property {import('./document-reader.mjs').RowMemory} [memory] the memory for large rows;
+ *   `undefined` if it is not limited
  * @property {number} [tableMemory] bytes for tables of words
  * @property {string} [scratch] the folder for files of tables
  * @property {() => number} [shards] the number of shards that the process works on now

@@ -57,8 +57,8 @@ export async function readBase(store, sha256) {
  * @param {number} shard
  * @param {AsyncIterable<import('./document-batch.mjs').DocumentBatch>} batches
  * @param {{ base?: Buffer, content: import('./options.mjs').Content, store?:
- *   import('./store/types.js').Store, memory?: import('./document-reader.mjs').RowMemory, tableMemory?:
- *   number, scratch?: string, shards?: () => number }} context
+ *   import('./store/types.js').Store, memory?: import('./document-reader.mjs').RowMemory,
+ *   tableMemory?: number, scratch?: string, shards?: () => number }} context
  * @param {{ stats: import('./stats.mjs').Stats, onSkip: (place:
  *   import('./document-batch.mjs').Place, failure: any) => void }} hooks
  */

@@ -11,6 +11,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer'
 
 import { Tokenizer } from 'tokenlane'
 import { createWorker, mergeCorpora, openTokens, tokenizeCorpus, verifyCorpus } from '@tokenlane/corpus'
+import { FORMATS as ALL } from '../src/formats/names.mjs'
 import { parsePythonJson } from '../src/python-json.mjs'
 import { runIn } from '../../../__test__/support/cli.mjs'
 import {
@@ -31,7 +32,8 @@ import { failure, text } from '../../../__test__/support/texts.mjs'
 
 const at = scratch()
 const run = runIn(at())
-const FORMATS = ['megatron', 'npy', 'bin', 'mds', 'jsonl', 'parquet']
+/** The formats with rows. */
+const FORMATS = ALL.filter((format) => format !== 'llmc')
 /** Bytes of the header of llm.c. */
 const LLMC_HEADER = 1024
 const START = "{{ '<|im_start|>' + m.role + '\\n' }}"
@@ -110,10 +112,12 @@ async function shardRows(output, stem, { format, type }) {
     const offsets = read('.rows.bin', '<u8')
     return pairs(split(read('.bin', WIDTHS[type]), offsets), split(read('.mask.bin', '|u1'), offsets))
   }
-  const lines =
-    format === 'jsonl'
-      ? parseJsonLines(fs.readFileSync(`${prefix}.jsonl`, 'utf8'))
-      : await parquetReadObjects({ file: await asyncBufferFromFile(`${prefix}.parquet`) })
+  const readers = {
+    jsonl: () => parseJsonLines(fs.readFileSync(`${prefix}.jsonl`, 'utf8')),
+    parquet: async () => parquetReadObjects({ file: await asyncBufferFromFile(`${prefix}.parquet`) }),
+  }
+  assert.ok(format in readers, `this spec has no reader of ${format}`)
+  const lines = await readers[format]()
   return lines.map(({ ids, loss_mask: mask }) => [[...ids], [...mask]])
 }
 

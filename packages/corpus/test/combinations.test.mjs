@@ -11,6 +11,7 @@ import { Tokenizer } from 'tokenlane'
 import { documentsOf } from '../src/documents.mjs'
 import { createWorker, tokenizeCorpus, verifyCorpus } from '@tokenlane/corpus'
 import { checkContent } from '../src/options.mjs'
+import { FORMATS } from '../src/formats/names.mjs'
 import { planParts } from '../src/plan.mjs'
 import { documents, hashes, jsonl, readMegatron, readNpy, scratch, stems } from '../../../__test__/support/corpus.mjs'
 import { TestRedis, missing } from '../../../__test__/support/redis.mjs'
@@ -188,7 +189,7 @@ test('the same on a queue has the same bytes, in every format', { skip: missing,
   try {
     const queue = { queue: redis.url, queueName: 'combinations' }
     const workers = await Promise.all([1, 2].map(() => createWorker({ ...queue, allow: at(), concurrency: 2 })))
-    for (const format of /** @type {const} */ (['megatron', 'npy', 'bin', 'mds', 'jsonl', 'parquet'])) {
+    for (const format of FORMATS.filter((format) => format !== 'llmc')) {
       const options = { ...JOB, format }
       await tokenizeCorpus({ ...options, output: at(`one-${format}`) })
       await tokenizeCorpus({ ...options, ...queue, output: at(`queue-${format}`) })

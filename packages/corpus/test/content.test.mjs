@@ -4,6 +4,7 @@
 
 import { test } from 'node:test'
 
+import { FORMATS } from '../src/formats/names.mjs'
 import { SIZES } from '../src/sizes.mjs'
 import { scratch } from '../../../__test__/support/corpus.mjs'
 import {
@@ -26,7 +27,6 @@ const WIDE = { ...KEEPING, packingWindow: 1024 }
 let folders = 0
 const folder = () => at(`shard-${(folders += 1)}`)
 
-const FORMATS = ['megatron', 'npy', 'bin', 'llmc', 'mds', 'jsonl', 'parquet']
 for (const format of FORMATS)
   test(`${format}: small units`, async () => {
     const isSlow = ['mds', 'parquet'].includes(format)

@@ -94,7 +94,11 @@ function bytesOfContent(content) {
     try {
       return new TextEncoder().encode(JSON.stringify(content))
     } catch (cause) {
-      throw wrongValue('bytes', `an object that JSON can hold (${cause.message})`, content)
+      throw wrongValue(
+        'bytes',
+        `an object that JSON can hold (${cause instanceof Error ? cause.message : 'it throws'})`,
+        content,
+      )
     }
   }
   throw wrongType('bytes', 'a Uint8Array, or a tokenizer.json as text or as a parsed object', content)

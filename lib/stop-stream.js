@@ -140,7 +140,7 @@ class StopStream {
     const count = numbers[0]
     const read = numbers[1]
     this.#count += read
-    this.#skippable = numbers[5]
+    this.#skippable = numbers[2] === 0 ? numbers[5] : 0
     let ids
     if (this.#ids.length === 0 && count === read) {
       ids = list.slice(0, read)

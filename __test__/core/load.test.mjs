@@ -123,4 +123,13 @@ test('fromBuffer takes the text of a file and a parsed tokenizer.json, in every 
     await assert.rejects(Tokenizer.fromBuffer(content), { code: `ERR_TOKENLANE_${code}`, message })
     assert.throws(() => Tokenizer.fromBufferSync(content), { code: `ERR_TOKENLANE_${code}`, message })
   }
+  const throws = new Proxy(
+    {},
+    {
+      get() {
+        throw null
+      },
+    },
+  )
+  assert.throws(() => Tokenizer.fromBufferSync(throws), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
 })

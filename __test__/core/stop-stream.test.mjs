@@ -157,6 +157,21 @@ test('a stream that has ended says so again, and is as new after end()', () => {
   assert.equal(stream.push(ids).finish.count, 2)
 })
 
+test('after each kind of end, an id alone reads nothing, as a list does', () => {
+  const [certain, ...others] = idsOf('u and a stop')
+  for (const options of [{ stopIds: [others[0]] }, { stop: 'stop' }, { maxTokens: 4 }])
+    for (const isList of [false, true]) {
+      const stream = gpt2.stopStream(options)
+      // Once for the addon, then by its known text alone.
+      for (let round = 0; round < 2; round++) stream.push(certain)
+      let finish
+      for (const id of others) finish ??= stream.push(id).finish
+      assert.ok(finish !== undefined, JSON.stringify(options))
+      for (let round = 0; round < 3; round++)
+        assert.deepEqual(stream.push(isList ? [certain] : certain), { text: '', ids: new Uint32Array(0), finish })
+    }
+})
+
 test('an id before the length, and a string in the text before either', () => {
   const ids = idsOf('one two three')
   const finish = (options) => run(gpt2.stopStream(options), ids).finish

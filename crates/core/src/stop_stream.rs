@@ -247,11 +247,12 @@ impl<T: Deref<Target = Tokenizer>> StopStream<T> {
 
     /// The number of ids that may be left out of [`Self::push`], if each of them has a text of its
     /// own ([`DecodeStream::fixed_text`]) without the first character of a stop, and is no stop
-    /// itself. Their text is certain at once. Afterwards [`Self::skip_to`] counts them.
+    /// itself. Their text is certain at once. Afterwards [`Self::skip_to`] counts them. After the
+    /// end of the stream it is 0.
     pub fn skippable(&self) -> usize {
-        let Progress { text, starts, state, count, .. } = &self.progress;
-        let is_clear =
-            text.get().is_empty() && starts.get().is_empty() && *state == State::START && !self.decoder.holds_text();
+        let Progress { text, starts, state, count, has_ended, .. } = &self.progress;
+        let holds_none = text.get().is_empty() && starts.get().is_empty() && !self.decoder.holds_text();
+        let is_clear = holds_none && *state == State::START && !has_ended;
         if is_clear && !self.decoder.delays_tokens() { self.max_ids.saturating_sub(count + 1) } else { 0 }
     }
 

@@ -71,14 +71,42 @@ const CUT_VALUE = /^(?:\xef\xbb\xbf)?\s*(?:\[|\{\s*$)/
 const HINT_BYTES = 256
 const NO_LINES = '; each line is a value of its own, as jq -c writes it (.[] for the values of an array)'
 
-/** The values that Python's json writes and JSON does not have, and the strings between them. */
-const NOT_FINITE = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\bInfinity\b|\bNaN\b/g
+/** The values that Python's json writes and JSON does not have, and the starts of strings. */
+const NOT_FINITE = /"|-?\bInfinity\b|\bNaN\b/g
 /** The name of the only field of the object that stands for such a value. No text has it. */
 const NOT_FINITE_MARK = randomUUID()
 
+/** The position after the string that has started before a position; -1 if it does not end. */
+function endOfString(text, start) {
+  for (let quote = text.indexOf('"', start); quote !== -1; quote = text.indexOf('"', quote + 1)) {
+    let backslashes = 0
+    while (quote - backslashes > start && text[quote - backslashes - 1] === '\\') backslashes += 1
+    if (backslashes % 2 === 0) return quote + 1
+  }
+  return -1
+}
+
 /** JSON as Python's json writes it, with objects for the numbers that are not finite. */
-export const finiteJson = (text) =>
-  text.replace(NOT_FINITE, (found) => (found[0] === '"' ? found : `{"${NOT_FINITE_MARK}":0}`))
+export function finiteJson(text) {
+  if (!/NaN|Infinity/.test(text)) return text
+  const parts = []
+  let [copied, at] = [0, 0]
+  for (;;) {
+    NOT_FINITE.lastIndex = at
+    const found = NOT_FINITE.exec(text)
+    if (found === null) break
+    at = found.index + found[0].length
+    if (found[0] !== '"') {
+      parts.push(text.slice(copied, found.index), `{"${NOT_FINITE_MARK}":0}`)
+      copied = at
+    } else {
+      at = endOfString(text, at)
+      // No JSON, whatever stands in it.
+      if (at === -1) return text
+    }
+  }
+  return parts.join('') + text.slice(copied)
+}
 
 /** Throws if a value that is used has a number that is not finite. */
 export function checkFinite(value) {

@@ -46,9 +46,19 @@ export function messagesOf({ messages: given, completion: answer, row }, content
   return { messages: [...prompt, ...listOf(answer, { field: completion, role: 'assistant' })], before: prompt.length }
 }
 
-/** The messages of a field. With a role, a text that is no JSON is a message of this role. */
+/** Whether a text is JSON of messages. Other texts may start with a bracket, too. */
+function hasMessages(text) {
+  try {
+    const value = JSON.parse(text)
+    return Array.isArray(value) && value.length > 0 && value.every(isObject)
+  } catch {
+    return false
+  }
+}
+
+/** The messages of a field. With a role, a text that is no JSON of them is one of this role. */
 function listOf(given, { field, row = undefined, role = undefined }) {
-  if (role !== undefined && typeof given === 'string' && !/^\s*\[/.test(given)) return [{ role, content: given }]
+  if (role !== undefined && typeof given === 'string' && !hasMessages(given)) return [{ role, content: given }]
   const messages = ofJson(given, field)
   if (!Array.isArray(messages)) throw notMessages(field, messages, row, role)
   if (messages.length === 0) throw new Failure('FIELD', `the field '${field}' has no messages`)
@@ -72,7 +82,8 @@ function withRole(message, index, field) {
     throw new Failure('FIELD', `message ${index} of the field '${field}' must have a role, but it has ${names}`)
   }
   const { from, value, ...others } = message
-  if (Object.hasOwn(ROLES, from)) return { role: ROLES[from], content: value, ...others }
+  // Tables have the fields of all their rows, so others may have null for these.
+  if (Object.hasOwn(ROLES, from)) return { ...others, role: ROLES[from], content: value }
   const known = `which is none of ${Object.keys(ROLES).join(', ')}`
   throw new Failure('FIELD', `message ${index} of the field '${field}' is from '${from.slice(0, 100)}', ${known}`)
 }

@@ -9,6 +9,8 @@ import { importOptional } from 'tokenlane/internal/corpus.js'
 /** Number of rows that are passed on at once, and their maximum size in bytes. */
 const BATCH_ROWS = 512
 const BATCH_BYTES = 1 << 20
+/** A table with a row of more bytes than this times those of the longest document is not read. */
+const LONGEST_ROWS = 4
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** The delimiter of a table of text by its name; `undefined` for other files. */
@@ -35,38 +37,56 @@ export async function csvPackage() {
  * @returns {AsyncGenerator<import('./table.mjs').TableRow[]>}
  */
 export async function* csvRows(chunks, { path }, content, most) {
-  const { parse } = await csvPackage()
-  // One character for each byte.
-  const toBytes = (/** @type {any} */ text) => (typeof text === 'string' ? Buffer.from(text, 'latin1') : undefined)
-  const columns = (names) => names.map((name) => String(toBytes(name)))
-  const options = { columns, delimiter: delimiterOf(path), encoding: /** @type {const} */ ('latin1') }
-  const parser = parse({ ...options, max_record_size: most, skip_empty_lines: true })
+  const { CsvError, parse } = await csvPackage()
+  const options = { delimiter: delimiterOf(path), encoding: /** @type {const} */ ('latin1') }
+  const parser = parse({
+    ...options,
+    max_record_size: LONGEST_ROWS * most,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+  })
   pipeline(Readable.from(withoutMark(chunks), { objectMode: false }), parser, () => {})
-  const fields = [
-    content.messages ?? content.field,
-    content.idField,
-    content.groupBy,
-    content.tools,
-    content.completion,
-  ]
+  const { messages, field = 'text', idField, groupBy, tools: toolsField, completion: answer } = content
+  const fields = [messages ?? field, idField, groupBy, toolsField, answer]
+  let names
   let [row, bytes, rows] = [0, 0, /** @type {any[]} */ ([])]
   try {
     for await (const record of parser) {
-      const [value, id, group, tools, completion] = fields.map((field) => field && toBytes(valueAt(record, field)))
-      const columns = { value, id, group, completion, tools: tools?.length === 0 ? undefined : tools }
-      rows.push({ path, at: row, row: row + 1, ...columns })
+      if (names === undefined) {
+        names = record.map((name) => toBytes(name).toString())
+        for (const one of fields) checkColumn(one, names)
+        continue
+      }
+      const place = { path, at: row, row: row + 1 }
       row += 1
-      bytes += value?.length ?? 0
+      if (record.length === names.length) {
+        const cells = Object.fromEntries(names.map((name, index) => [name, record[index]]))
+        const [value, id, group, tools, completion] = fields.map((one) => one && toBytes(valueAt(cells, one)))
+        rows.push({ ...place, value, id, group, completion, tools: tools?.length === 0 ? undefined : tools })
+        bytes += value?.length ?? 0
+      } else {
+        const message = `it has ${record.length} values, and the table has ${names.length} columns`
+        rows.push({ ...place, failure: new Failure('FIELD', message) })
+      }
       if (rows.length < BATCH_ROWS && bytes < BATCH_BYTES) continue
       yield rows
       ;[rows, bytes] = [[], 0]
     }
   } catch (failure) {
-    if (!failure.code?.startsWith('CSV_')) throw failure
+    if (!(failure instanceof CsvError)) throw failure
     const damaged = new Failure('UNSUPPORTED', `it is not a table of text: ${failure.message}`, { cause: failure })
     throw Object.assign(damaged, { isForeign: true })
   }
   if (rows.length > 0) yield rows
+}
+
+/** The bytes of a cell, of which each character stands for one. */
+const toBytes = (/** @type {any} */ text) => (typeof text === 'string' ? Buffer.from(text, 'latin1') : undefined)
+
+function checkColumn(field, names) {
+  if (field === undefined || names.some((name) => field === name || field.startsWith(`${name}.`))) return
+  throw new Failure('FIELD', `there is no column for the field '${field}'; the columns are ${names.join(', ')}`)
 }
 
 async function* withoutMark(chunks) {

@@ -273,6 +273,7 @@ export class DocumentReader {
    */
   #read(row) {
     const { rows } = this.#part
+    if (row.failure !== undefined) throw row.failure
     if (rows === 'parquet' || rows === 'csv') return this.#tableDocument(row)
     if (row.bytes === undefined) throw tooLong(this.#maxRow)
     if (rows === 'json') return this.#jsonDocument(row.bytes)

@@ -31,7 +31,9 @@ const INPUT_ERRORS = ['DECOMPRESS', 'DECOMPRESS_LIMIT', 'PARQUET'].map((code) =>
 
 /** Whether a failure is one of the input of a part, so that other inputs can be read. */
 export const isOfInput = ({ code, isForeign: isOther }, { rows }) =>
-  isOther === true || INPUT_ERRORS.includes(code) || (code === 'ERR_TOKENLANE_FIELD' && rows === 'parquet')
+  isOther === true ||
+  INPUT_ERRORS.includes(code) ||
+  (code === 'ERR_TOKENLANE_FIELD' && ['parquet', 'csv'].includes(rows))
 
 /** Where a document is, for messages. */
 export const placeOf = ({ path, at, from, line, row }) =>

@@ -126,7 +126,8 @@ function piecesOf({ row_groups }, size) {
  * @property {string} path
  * @property {number} at its number in the file, counted from 0
  * @property {number} row its number counted from 1, for messages
- * @property {any} value the value of the field; text is bytes
+ * @property {any} [value] the value of the field; text is bytes
+ * @property {any} [failure] why the row has none
  * @property {any} [id] the value of the option idField
  * @property {any} [group] the value of the option groupBy
  * @property {any} [tools] the value of the option tools

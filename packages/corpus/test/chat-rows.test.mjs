@@ -83,6 +83,9 @@ test('rows of ShareGPT have the tokens of the same chat with roles', async () =>
   ]
   const mixed = await learned([{ messages: names.map(([from]) => ({ from, value: from })) }])
   assert.equal(mixed.found[0][0], textOf(names.map(([from, role]) => ({ role, content: from }))))
+  // A table has the fields of both shapes in each row.
+  const nulls = CHAT.map(({ role, content }) => ({ from: role, value: content, role: null, content: null }))
+  assert.deepEqual((await learned([{ conversations: nulls }], { messages: 'conversations' })).found, found)
   const wrong = await failure(() => learned([{ messages: [{ from: 'narrator', value: '{}' }] }]))
   assert.equal(wrong.code, 'ERR_TOKENLANE_FIELD')
   assert.match(wrong.message, /message 0 .* is from 'narrator', which is none of human, user, /)
@@ -109,6 +112,20 @@ test('prompt and completion, as texts and as messages; only the completion is le
   }))
   fs.writeFileSync(at('pairs.parquet'), Buffer.from(parquetWriteBuffer({ columnData })))
   assert.deepEqual((await learned(undefined, options, 'pairs.parquet')).found, found.slice(0, 1))
+  // Texts that start as a list does.
+  const brackets = [
+    ['[INST] Hi', '[1, 2, 3]'],
+    ['[]', '[{"role":'],
+  ]
+  const pairs = brackets.map(([prompt, completion]) => ({ prompt, completion }))
+  const expected = brackets.map(([prompt, completion]) => [
+    textOf([
+      { role: 'user', content: prompt },
+      { role: 'assistant', content: completion },
+    ]),
+    answers(completion),
+  ])
+  assert.deepEqual((await learned(pairs, options)).found, expected)
   const missing = await failure(() => learned([{ prompt: 'x' }], options))
   assert.match(missing.message, /the field 'completion' must be a text or an array of messages/)
 })

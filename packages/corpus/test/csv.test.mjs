@@ -62,11 +62,45 @@ test('rows of CSV that are not text, and files that are no tables', async () => 
   assert.equal(record(output, stems(output)[0]).skipped.listed[0].row, 2)
   assert.match((await failure(() => job({ inputs: at('bad.csv') }))).message, /bad\.csv, row 2: it is not valid UTF-8/)
   fs.writeFileSync(at('columns.csv'), 'id,body\n1,a\n')
-  assert.equal((await failure(() => job({ inputs: at('columns.csv') }))).code, 'ERR_TOKENLANE_FIELD')
-  fs.writeFileSync(at('ragged.csv'), 'id,text\n1,a\n2,b,c\n')
-  const ragged = await failure(() => job({ inputs: at('ragged.csv') }))
-  assert.equal(ragged.code, 'ERR_TOKENLANE_UNSUPPORTED')
-  assert.match(ragged.message, /ragged\.csv.*not a table of text/)
+  const missing = await failure(() => job({ inputs: at('columns.csv') }))
+  assert.equal(missing.code, 'ERR_TOKENLANE_FIELD')
+  assert.match(missing.message, /columns\.csv.* there is no column for the field 'text'; the columns are id, body/)
+  fs.writeFileSync(at('quotes.csv'), 'id,text\n1,a\n2,b"c\n3,d\n')
+  const wrong = await failure(() => job({ inputs: at('quotes.csv') }))
+  assert.equal(wrong.code, 'ERR_TOKENLANE_UNSUPPORTED')
+  assert.match(wrong.message, /quotes\.csv.*not a table of text/)
+})
+
+test('a row with more or fewer values than columns is one row; those around it are documents', async () => {
+  const texts = Array.from({ length: 2000 }, (_, index) => `${index},text ${index}`)
+  texts[700] += ',more'
+  texts[1200] = '1200'
+  fs.writeFileSync(at('ragged.csv'), ['id,text', ...texts, ''].join('\n'))
+  const { result, output, names } = await job({ inputs: at('ragged.csv'), onError: 'skip' })
+  assert.deepEqual([result.documents, result.skipped], [1998, 2])
+  assert.deepEqual(
+    record(output, stems(output)[0]).skipped.listed.map(({ row }) => row),
+    [701, 1201],
+  )
+  const ids = linesOf(names)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).id)
+  assert.deepEqual(
+    ids,
+    texts.map((_, index) => String(index)).filter((id) => id !== '700' && id !== '1200'),
+  )
+  const { message } = await failure(() => job({ inputs: at('ragged.csv') }))
+  assert.match(message, /ragged\.csv, row 701: it has 3 values, and the table has 2 columns/)
+})
+
+test('line ends of a table may be mixed', async () => {
+  fs.writeFileSync(at('lines.jsonl'), jsonl(['aa', 'bb', 'cc'].map((text) => ({ id: 1, text }))))
+  const expected = linesOf((await job({ inputs: at('lines.jsonl') })).names)
+  for (const [name, text] of Object.entries({ a: '\r\n1,aa\n1,bb\r\n1,cc\n', b: '\n1,aa\r\n1,bb\n1,cc\r\n' })) {
+    fs.writeFileSync(at(`${name}.csv`), `id,text${text}`)
+    assert.equal(linesOf((await job({ inputs: at(`${name}.csv`) })).names), expected, name)
+  }
 })
 
 test('without csv-parse, the error names it', () => {

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 
 import { DocumentBatch } from '../src/document-batch.mjs'
 import { DocumentReader } from '../src/document-reader.mjs'
-import { valueAt } from '../../../lib/files/json-rows.mjs'
+import { finiteJson, parseJson, valueAt } from '../../../lib/files/json-rows.mjs'
 
 /** Parts of JSON; lines are broken by them. */
 const PIECES = [
@@ -236,4 +236,23 @@ test('documents are those of JSON.parse, whatever the addon takes', () => {
   assert.equal(unpaired, 1)
   // This name is in no UTF-8, so JSON.parse alone finds it.
   assert.deepEqual(read(Buffer.from('{"\\ud800":"1","\ufffd":"2"}'), '\ud800'), ['1'])
+})
+
+test('numbers that are not finite are objects outside strings, in linear time', () => {
+  const keys = (text) => Object.entries(JSON.parse(finiteJson(text))).map(([key, value]) => [key, typeof value])
+  assert.deepEqual(keys('{"NaN":"NaN","a":NaN,"b":-Infinity,"c":"\\\\","d":"\\"NaN","e":1}'), [
+    ...[
+      ['NaN', 'string'],
+      ['a', 'object'],
+      ['b', 'object'],
+      ['c', 'string'],
+      ['d', 'string'],
+      ['e', 'number'],
+    ],
+  ])
+  for (const text of ['{"a":1}', '{"a":"NaN', 'NaNs', '"\\"']) assert.equal(finiteJson(text), text)
+  // A string that does not end, with a million quotes; and one with as many escapes.
+  const cut = Buffer.from(`{"a":NaN,"b":"${'say \\"hi\\" '.repeat(1e6)}`)
+  assert.throws(() => parseJson(cut), { code: 'ERR_TOKENLANE_JSON' })
+  assert.equal(parseJson(Buffer.from(`{"a":NaN,"text":"${'\\n'.repeat(3e6)}"}`)).text.length, 3e6)
 })

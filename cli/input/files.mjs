@@ -72,11 +72,21 @@ function textForFiles(names, option) {
   const areIds = option === '--ids'
   const isMeant = areIds ? (name) => /^[\d\s,[\]]+$/.test(name) : isProse
   if (!names.every((name) => isMeant(name) && statIfThere(name) === undefined)) return undefined
-  const command = `tokenlane ${process.argv[2]} -x '${names.join(' ').replaceAll("'", "'\\''")}'`
+  const command = `tokenlane ${[...othersThan(names).map(word), '-x', quoted(names.join(' '))].join(' ')}`
   if (areIds) return new UsageError(`there is no file '${names[0]}'; ids are given with -x: ${command}`)
   const reason = `there is no such file; a text is given with -x: ${command}`
   return new Failure('FILE_NOT_FOUND', reason, { place: names[0] })
 }
+
+/** The arguments of this process without some of them, of which options can have equal values. */
+function othersThan(names) {
+  const args = process.argv.slice(2)
+  for (const name of names.toReversed()) args.splice(args.lastIndexOf(name), 1)
+  return args
+}
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
+const word = (text) => (/^[\w./:=,-]+$/.test(text) ? text : quoted(text))
 
 /** Whether a name has words, or none of the marks of a path: folders, an extension, a pattern. */
 const isProse = (name) => /\s/.test(name) || !(/[\\/*]/.test(name) || /\.\w{1,10}$/.test(name))

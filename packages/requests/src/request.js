@@ -21,7 +21,7 @@ const { countGemini } = require('./gemini.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { OpenAiCounter } = require('./openai.js')
 const { Tally } = require('./tally.js')
-const { chatFormatOf, textCounter } = require('./tokenizer.js')
+const { chatFormatOf, hasVocabularyOfGemini, textCounter } = require('./tokenizer.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
 const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
@@ -88,7 +88,7 @@ function countBy(api, body, options, { format, tokenizer }) {
     return { tokens, tally }
   }
   if (api === 'gemini') {
-    const isOther = format.kind !== 'template'
+    const isOther = format.kind !== 'template' || !hasVocabularyOfGemini(tokenizer)
     return countGemini(body, model, { ...options, isOther }, textCounter(tokenizer, { addSpecialTokens: false }))
   }
   if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, body, options, countText)

@@ -16,7 +16,7 @@ const {
 const { messagesOfAnthropic, toolsOfAnthropic } = require('./adapters/anthropic.js')
 const { messagesOfResponses, toolsOfResponses } = require('./adapters/openai.js')
 const { anthropic, chat: ofChat, completions, embeddings, gemini, responses } = require('./shapes.js')
-const { countClaude, isClaude } = require('./claude.js')
+const { VERSIONED, countClaude, isClaude } = require('./claude.js')
 const { countGemini } = require('./gemini.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { OpenAiCounter } = require('./openai.js')
@@ -130,8 +130,6 @@ function countTexts(given, countText) {
   return given.reduce((sum, one) => sum + tokensOf(one), 0)
 }
 
-/** Tools of Anthropic, such as `web_search_20250305`. */
-const VERSIONED = /_20\d{6}$/
 const BLOCKS = /tool_use$|tool_result$|^(redacted_thinking|search_result|container_upload|compaction)$/
 
 /** Whether a part of a message is a block that only Anthropic's API has. */

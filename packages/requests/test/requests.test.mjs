@@ -374,7 +374,8 @@ test('requests to Claude are estimated within a tenth', () => {
   for (const [tokens, model, body] of cases) {
     const counted = countRequest(gpt4o, { model, max_tokens: 9, ...body })
     assert.ok(Math.abs(counted.tokens - tokens) <= Math.max(1, tokens / 10), `${counted.tokens} of ${tokens}`)
-    assert.deepEqual(placesOf(counted), body.tools ? ['messages', 'tools'] : ['messages'])
+    const made = body.messages.length > 1 ? ['messages[1].content[0]', 'messages[2].content[0]'] : []
+    assert.deepEqual(placesOf(counted), ['messages', ...made, ...(body.tools ? ['tools'] : [])])
   }
   const image = user([{ type: 'image', source: { type: 'url', url: 'https://e.org/a' } }])
   const body = { model: 'anthropic/claude-sonnet-5', system, messages: [image] }
@@ -805,4 +806,102 @@ test('Gemini: pages of PDF are counted where partTokens returns nothing', () => 
   const body = { contents: contents({ inlineData: { mimeType: 'application/pdf', data } }) }
   assert.equal(gemini(body, undefined, { partTokens: () => undefined }).tokens, 258 + 1)
   assert.equal(gemini(body, undefined, { partTokens: () => 7 }).tokens, 7 + 1)
+})
+
+/** The estimates of a request to Claude as `[place, error]`. */
+const ofClaude = (body, options) =>
+  countRequest(gpt4o, { model: 'claude-sonnet-4-5', ...body }, options).estimated.map(({ place, error }) => [
+    place,
+    error,
+  ])
+const priceOf = (part) => read('anthropic').families.find(({ name }) => name === 'Claude 4.5, 4.6').parts[part]
+
+test('Claude: a tool without a schema is an ordinary one, and a hosted one has a version', () => {
+  const messages = [user('x')]
+  const schema = { type: 'object', properties: {} }
+  const full = claude({ messages, tools: [{ name: 'f', description: 'A function.', input_schema: schema }] })
+  for (const bare of [
+    { name: 'f', description: 'A function.' },
+    { type: 'custom', name: 'f', description: 'A function.' },
+    { type: 'function', function: { name: 'f', description: 'A function.' } },
+  ]) {
+    assert.equal(claude({ messages, tools: [bare] }), full, JSON.stringify(bare))
+    assert.ok(!ofClaude({ messages, tools: [bare] }).some(([place]) => place === 'tools[0]'))
+  }
+  const hosted = ofClaude({ messages, tools: [{ type: 'web_search_20250305', name: 'web_search' }] })
+  assert.deepEqual(hosted.at(-1), ['tools[0]', 0.5])
+  assert.equal(ofClaude({ messages, tools: [{ type: null, description: 'x' }] }).at(-1)[0], 'tools[0]')
+})
+
+test('Claude: documents, citations, thinking, calls and results have their errors in estimated', () => {
+  const source = { type: 'text', media_type: 'text/plain', data: 'The sky is blue.' }
+  const document = { type: 'document', source, citations: { enabled: true } }
+  const estimated = ofClaude({
+    thinking: { type: 'adaptive' },
+    messages: [
+      blocksOf('user', document, { type: 'text', text: 'x' }),
+      blocksOf('assistant', { type: 'tool_use', id: '1', name: 'f', input: {} }),
+      blocksOf('user', { type: 'tool_result', tool_use_id: '1', content: 'y' }),
+    ],
+  })
+  const expected = [
+    ['messages[1].content[0]', 'call'],
+    ['messages[2].content[0]', 'result'],
+    ['thinking', 'thinking:adaptive'],
+    ['messages[0].content[0]', 'document'],
+    ['messages[0].content[0].citations', 'citations'],
+  ]
+  assert.deepEqual(
+    estimated.slice(1),
+    expected.map(([place, part]) => [place, priceOf(part).error]),
+  )
+  assert.ok(priceOf('citations').error > 0.5)
+  const forced = ofClaude({ messages: [user('x')], tools: [{ name: 'f' }], tool_choice: { type: 'any' } })
+  assert.deepEqual(forced.at(-1), ['tools', priceOf('toolsForced').error])
+})
+
+test('Claude: letters of each script but Latin say that the count is a guess', () => {
+  const isGuess = (text) => ofClaude({ messages: [user(text)] }).some(([, error]) => error >= 0.5)
+  for (const text of ['ሰላም', 'გამარჯობა', 'வணக்கம்', 'สวัสดี', 'Привет']) assert.ok(isGuess(text), text)
+  for (const text of ['Hello', 'Grüße, señor', '5 € – 🙂', 'µm']) assert.ok(!isGuess(text), text)
+})
+
+test('Claude: formats of each API are counted, with their places', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const format = { type: 'json_schema', name: 'a', schema }
+  const messages = [user('x')]
+  const plain = claude({ messages })
+  const counts = Object.entries({
+    'output_config.format': { messages, output_config: { format } },
+    output_format: { messages, output_format: format },
+    response_format: { messages, response_format: { type: 'json_schema', json_schema: format } },
+    'text.format': { input: 'x', text: { format } },
+  }).map(([place, body]) => {
+    assert.equal(ofClaude(body).at(-1)[0], place)
+    return claude(body)
+  })
+  assert.ok(counts[0] > plain + 90 && new Set(counts).size === 1, counts.join())
+})
+
+test('choices of tools and calls one after the other are estimates, with tokens or without', () => {
+  const parameters = { type: 'object', properties: {} }
+  const chat = { messages: [user('x')], tools: [tool('f', parameters)] }
+  const responses = { input: 'x', tools: [{ type: 'function', name: 'f', parameters }] }
+  for (const body of [chat, responses]) {
+    const places = (more) => placesOf(countRequest(gpt4o, { ...body, ...more }))
+    assert.deepEqual(places({ tool_choice: 'required' }), ['tools', 'tool_choice'])
+    assert.deepEqual(places({ parallel_tool_calls: false }), ['tools', 'parallel_tool_calls'])
+    assert.deepEqual(places({ tool_choice: 'auto', parallel_tool_calls: true }), ['tools'])
+  }
+})
+
+test('a part without recordings has the error 0.5, or a larger one', () => {
+  const errorOf = (model, body, name) =>
+    countRequest(gpt4o, { model, ...body }).estimated.find(({ place }) => place === name).error
+  const body = { messages: [user('x')], output_config: { format: { type: 'json_schema', schema: {} } } }
+  assert.equal(errorOf('claude-3-haiku', body, 'output_config.format'), 0.5)
+  assert.equal(errorOf('claude-sonnet-4-5', body, 'output_config.format'), priceOf('format').error)
+  const source = { type: 'text', media_type: 'text/plain', data: 'x' }
+  const cited = { messages: [blocksOf('user', { type: 'document', source, citations: { enabled: true } })] }
+  assert.equal(errorOf('claude-3-haiku', cited, 'messages[0].content[0].citations'), 0.801)
 })

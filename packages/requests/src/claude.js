@@ -70,12 +70,16 @@ class Request {
     if (tools?.length > 0) this.#tools(tools, body.tool_choice)
     this.#format(body)
     const kind = thinking?.type
-    if (kind === 'enabled' || kind === 'adaptive') this.tally.add(`thinking:${kind}`)
+    if (kind !== 'enabled' && kind !== 'adaptive') return
+    this.tally.add(`thinking:${kind}`)
+    this.tally.note('thinking', `thinking:${kind}`, 'thinking')
   }
 
   #message({ role, content, tool_calls: calls, reasoning_content: thought }, location, isOfTurn) {
     this.tally.add(role === 'system' || role === 'developer' ? 'system' : role === 'tool' ? 'result' : 'message')
-    for (const call of calls ?? []) {
+    if (role === 'tool') this.tally.note(location, 'result', 'the result of a tool')
+    for (const [j, call] of (calls ?? []).entries()) {
+      this.tally.note(placeOf(call, `${location}.tool_calls[${j}]`), 'call', 'a call')
       const { name, arguments: input = call.custom?.input } = call.function ?? call.custom ?? call
       const text = typeof input === 'string' ? input : jsonText(input ?? {}, location)
       this.tally.add('call')
@@ -117,20 +121,22 @@ class Request {
   }
 
   #tools(tools, choice) {
-    this.tally.note('tools', 'tools', 'declarations of tools')
     const kind = typeof choice === 'string' ? choice : choice?.type
-    this.tally.add(FORCED.includes(kind) ? 'toolsForced' : 'tools')
+    const part = FORCED.includes(kind) ? 'toolsForced' : 'tools'
+    this.tally.note('tools', part, 'declarations of tools')
+    this.tally.add(part)
     tools.forEach((tool, i) => {
-      const declared = tool.function ?? tool
-      const { name, description, parameters, input_schema: schema = parameters } = declared
-      if (schema === undefined) {
-        this.tally.note(`tools[${i}]`, 'hosted', 'a tool that Anthropic runs')
-        this.tally.add(`hosted:${String(tool.type).replace(/_\d{8}$/, '')}`)
+      const { name, description, parameters, input_schema: input } = tool.function ?? tool.custom ?? tool
+      const type = tool.type ?? ''
+      const location = placeOf(tool, `tools[${i}]`)
+      if (VERSIONED.test(type) || typeof name !== 'string') {
+        this.tally.note(location, 'hosted', 'a tool that the provider runs')
+        this.tally.add(`hosted:${type.replace(VERSIONED, '')}`)
         return
       }
       this.tally.add('tool')
       this.#text('toolText', `${name} ${description ?? ''}`)
-      this.#text('toolSchema', jsonText(schema, `tools[${i}]`))
+      this.#text('toolSchema', jsonText(input ?? parameters ?? EMPTY, location))
     })
   }
 
@@ -140,24 +146,39 @@ class Request {
       for (const block of Array.isArray(content) ? content : []) {
         if (block?.type !== 'document' && block?.type !== 'search_result') continue
         this.tally.add('document')
+        this.tally.note(placeOf(block), 'document', 'a document')
         if (block.citations?.enabled !== true) continue
         const text = block.source?.data ?? ''
         const sentences = typeof text === 'string' ? text.split(/[.!?]\s|\n/).length : 1
         this.tally.add('citations')
+        this.tally.note(placeOf(block.citations), 'citations', 'citations of a document')
         this.tally.add('citedSentence', sentences)
       }
   }
 
-  #format({ response_format: format, output_config: config, output_format: older }) {
-    const schema = (config?.format ?? older)?.schema ?? format?.json_schema?.schema
-    if (schema === undefined || schema === null) return
-    this.tally.note('format', 'format', 'the format of the answer')
+  #format(body) {
+    const schemas = {
+      'output_config.format': body.output_config?.format?.schema,
+      output_format: body.output_format?.schema,
+      response_format: body.response_format?.json_schema?.schema,
+      'text.format': body.text?.format?.schema,
+    }
+    const given = Object.entries(schemas).find(([, schema]) => schema !== undefined && schema !== null)
+    if (given === undefined) return
+    const [place, schema] = given
+    this.tally.note(place, 'format', 'the format of the answer')
     this.tally.add('format')
-    this.#text('formatSchema', jsonText(schema, 'format'))
+    this.#text('formatSchema', jsonText(schema, place))
   }
 }
 
 const fieldsOf = (value) => (typeof value === 'object' && value !== null ? value : {})
+
+/** Types of tools that Anthropic runs, such as `web_search_20250305`. */
+const VERSIONED = /_20\d{6}$/
+
+/** The schema of a tool that has none. */
+const EMPTY = { type: 'object', properties: {} }
 
 /** Choices by which the model has to call a tool: of Anthropic, and of chat completions. */
 const FORCED = ['any', 'tool', 'required', 'function']
@@ -174,6 +195,8 @@ const SCRIPTS = Object.entries({
   devanagari: /\p{Script=Devanagari}/gu,
   thai: /\p{Script=Thai}/gu,
 })
+const KNOWN = SCRIPTS.map(([, { source }]) => source).join('|')
+SCRIPTS.push(['other', new RegExp(`(?!\\p{Script=Latin}|\\p{Script=Common}|${KNOWN})\\p{L}`, 'gu')])
 
 /** The characters of a text by their scripts. */
 function beyondAscii(text) {
@@ -196,4 +219,4 @@ function imageTokens({ width, height }, { side, patch, tokens }) {
   return 1
 }
 
-module.exports = { countClaude, isClaude }
+module.exports = { VERSIONED, countClaude, isClaude }

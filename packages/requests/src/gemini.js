@@ -14,15 +14,19 @@
 const {
   errors: { wrongValue },
   images: { sizeOf },
+  reading: { placeOf },
 } = require('tokenlane/internal/requests.js')
 
 const PRICES = require('../prices/gemini.json')
 const { jsonText } = require('./json-text.js')
-const { givenTokens } = require('./parts.js')
+const { callerTokens, undocumented } = require('./parts.js')
+const { snakeOf } = require('./shapes.js')
 const { Tally, familyOf, tokensOf } = require('./tally.js')
 
 /** Characters of a signature that hold nothing of a thought. */
 const SIGNATURE = 150
+/** Names of models, also at a gateway: `google/gemini-2.5-pro`. */
+const GEMINI = /(^|[/.:])gemini/
 /** Images up to this side take the smaller constant. */
 const SMALL = 384
 
@@ -30,8 +34,29 @@ const listOf = (value) => (Array.isArray(value) ? value : value === undefined ||
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 const fieldsOf = (value) => (isObject(value) ? value : {})
 
-/** A field by its name in JSON, or as clients in Python write it. */
-const fieldOf = (value, name) => value[name] ?? value[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+/** The name that a field has: as in JSON, or as clients in Python write it. */
+const keyOf = (value, name) => [name, snakeOf(name)].find((key) => (value[key] ?? undefined) !== undefined)
+const fieldOf = (value, name) => value[keyOf(value, name) ?? name] ?? undefined
+const isOfThought = (name) => /^thought(_?signature)?$/i.test(name)
+
+/** Whether an object is a content: all others are parts, which have no role. */
+const isContent = (value) =>
+  isObject(value) &&
+  ((value.parts ?? undefined) !== undefined ||
+    Object.keys(value).every((name) => name === 'role' || value[name] === null))
+const partsOf = (value) => (isContent(value) ? listOf(value.parts) : [value])
+
+/** The parts of each content. Parts beside each other are one content, as in @google/genai. */
+function contentsOf(given) {
+  const contents = []
+  let isOpen = false
+  for (const value of listOf(given)) {
+    if (isOpen && !isContent(value)) contents.at(-1).push(value)
+    else contents.push([...partsOf(value)])
+    isOpen = !isContent(value)
+  }
+  return contents
+}
 
 /**
  * Counts a checked body as `{ tokens, tally }`. `countOf` returns the number of tokens of a text.
@@ -59,6 +84,7 @@ class Request {
     this.#countOf = countOf
     this.tally.family = familyOf(PRICES, model.slice(model.lastIndexOf('/') + 1))
     if (model === '') this.tally.note('model', 'other', 'the body does not name the model: the option model does')
+    else if (!GEMINI.test(model)) this.tally.note('model', 'other', 'the model is not one of Gemini')
     if (options.isOther) this.tally.note('model', 'other', 'the tokenizer is not that of Gemini')
   }
 
@@ -67,23 +93,42 @@ class Request {
   }
 
   add(body) {
-    const instruction = fieldOf(body, 'systemInstruction')
-    if (instruction !== undefined && instruction !== null) this.#message(instruction, 'systemInstruction', 'system')
-    listOf(body.contents).forEach((message, i) => this.#message(message, `contents[${i}]`, 'message'))
-    listOf(body.tools).forEach((tool, i) => this.#tool(tool, `tools[${i}]`))
-    const cached = fieldOf(body, 'cachedContent')
-    if (cached !== undefined && cached !== null)
-      this.tally.note('cachedContent', 'other', 'its texts are not in the request')
+    const config = fieldsOf(body.config)
+    for (const [object, place] of [
+      [body, ''],
+      [config, 'config.'],
+    ]) {
+      const instruction = listOf(fieldOf(object, 'systemInstruction'))
+      if (instruction.length > 0) this.#messages([instruction.flatMap(partsOf)], 'system')
+      const tools = fieldOf(object, 'tools')
+      const isList = Array.isArray(tools)
+      listOf(tools).forEach((tool, i) => this.#tool(tool, placeOf(tool, `${place}tools${isList ? `[${i}]` : ''}`)))
+      this.#unread(object, place, 'cachedContent', 'its texts are not in the request')
+      this.#unread(object, place, 'toolConfig', 'the choice of a tool is not counted')
+    }
+    this.#messages(contentsOf(body.contents), 'message')
+    for (const [object, place] of [
+      [fieldsOf(fieldOf(body, 'generationConfig')), `${keyOf(body, 'generationConfig')}.`],
+      [config, 'config.'],
+    ])
+      for (const name of ['responseSchema', 'responseJsonSchema'])
+        this.#unread(object, place, name, 'the format of the answer is not counted')
+  }
+
+  #unread(object, place, name, reason) {
+    const key = keyOf(object, name)
+    if (key !== undefined) this.tally.note(`${place}${key}`, 'other', reason)
   }
 
   #text(text) {
     this.#fixed += this.#countOf(text)
   }
 
-  #message(message, location, part) {
-    this.tally.add(part)
-    if (typeof message === 'string') return this.#text(message)
-    for (const [i, one] of listOf(fieldsOf(message).parts).entries()) this.#part(one, `${location}.parts[${i}]`)
+  #messages(messages, kind) {
+    for (const parts of messages) {
+      this.tally.add(kind)
+      for (const part of parts) this.#part(part, placeOf(part))
+    }
   }
 
   #part(part, location) {
@@ -97,8 +142,9 @@ class Request {
     const call = fieldOf(part, 'functionCall')
     const response = fieldOf(part, 'functionResponse')
     if (isObject(call)) return this.#call(call, call.args, 'call', location)
-    if (isObject(response)) return this.#call(response, response.response, 'result', location)
-    this.#media(part, location)
+    if (!isObject(response)) return this.#media(part, location)
+    this.#call(response, response.response, 'result', location)
+    if (listOf(response.parts).length > 0) this.#unread(response, `${placeOf(response)}.`, 'parts', 'media in a result')
   }
 
   #call({ name }, value, part, location) {
@@ -111,21 +157,31 @@ class Request {
   #media(part, location) {
     const inline = fieldsOf(fieldOf(part, 'inlineData'))
     const file = fieldsOf(fieldOf(part, 'fileData'))
-    const type = String(fieldOf(inline, 'mimeType') ?? fieldOf(file, 'mimeType') ?? '')
+    const type = fieldOf(inline, 'mimeType') ?? fieldOf(file, 'mimeType') ?? ''
     const { imageSize, partTokens } = this.#options
     if (type.startsWith('image/')) {
       const url =
         typeof inline.data === 'string' ? `data:${type};base64,${base64Of(inline.data)}` : fieldOf(file, 'fileUri')
-      const { width, height } = sizeOf(String(url), imageSize, location, (what) => this.tally.noteText(what, 'image'))
+      const { width, height } = sizeOf(url ?? '', imageSize, location, (what) => this.tally.noteText(what, 'image'))
       return this.#counted(width > SMALL || height > SMALL ? 'image' : 'smallImage', 1, location)
     }
-    const bytes = typeof inline.data === 'string' && partTokens === undefined ? bytesOf(inline.data, location) : ''
-    const pages = type === 'application/pdf' ? (bytes.match(/\/Type\s*\/Page(?![a-z])/g)?.length ?? 0) : 0
+    const given = callerTokens(part, partTokens)
+    if (given !== undefined) {
+      this.#fixed += given
+      return this.tally.note(location, 'given', 'by partTokens')
+    }
+    const isWav = /^audio\/(x-)?wav$/.test(type)
+    const isRead = typeof inline.data === 'string' && (isWav || type === 'application/pdf')
+    const bytes = isRead ? bytesOf(inline.data, `${placeOf(inline)}.data`) : ''
+    const pages = isWav ? 0 : (bytes.match(/\/Type\s*\/Page(?![a-z])/g)?.length ?? 0)
     if (pages > 0) return this.#counted('page', pages, location)
-    const seconds = /^audio\/(x-)?wav$/.test(type) ? secondsOf(bytes) : 0
+    const seconds = isWav ? secondsOf(bytes) : 0
     if (seconds > 0) return this.#counted('second', seconds, location)
-    this.#fixed += givenTokens(part, location, partTokens)
-    this.tally.note(location, 'given', 'by partTokens')
+    const names = Object.keys(part).filter((name) => (part[name] ?? undefined) !== undefined && !isOfThought(name))
+    // An answer may end with a signature alone.
+    if (names.length === 0 && fieldOf(part, 'thoughtSignature') !== undefined) return
+    const what = names.length === 0 ? 'an empty part' : `a part with ${JSON.stringify(names[0].slice(0, 100))}`
+    throw undocumented(location, what)
   }
 
   #counted(part, amount, location) {
@@ -157,7 +213,7 @@ class Request {
       this.tally.add('fieldName', this.#countOf(name))
       const { description } = fieldsOf(field)
       if (typeof description === 'string') this.#text(description)
-      for (const value of listOf(fieldsOf(field).enum)) this.#text(String(value))
+      for (const value of listOf(fieldsOf(field).enum)) this.#text(enumText(value))
       this.#schema(field, depth + 1)
     }
     if (isObject(schema.items)) {
@@ -168,14 +224,17 @@ class Request {
   }
 }
 
+/** A value of an enum, which can be anything in a body of a stranger. */
+const enumText = (value) => (typeof value === 'string' ? value : jsonText(value, 'tools'))
+
 const base64Of = (text) => text.replaceAll('-', '+').replaceAll('_', '/')
 
 /** The bytes of base64, also of its form for URLs, as a text with a character for each. */
-function bytesOf(data, location) {
+function bytesOf(data, place) {
   try {
     return atob(base64Of(data))
   } catch {
-    throw wrongValue(`${location}.inlineData.data`, 'base64', data)
+    throw wrongValue(place, 'base64', data)
   }
 }
 

@@ -287,13 +287,19 @@ class Estimate {
   }
 
   #choices({ tool_choice: choice, parallel_tool_calls: isParallel }) {
-    return this.#choice(choice, 'tool_choice') + (isParallel === false ? this.#price('serial') : 0)
+    const chosen = this.#choice(choice, 'tool_choice')
+    if (isParallel !== false) return chosen
+    this.#note('parallel_tool_calls', 'serial', 'calls one after the other')
+    return chosen + this.#price('serial')
   }
 
   #choice(choice, name) {
     if (choice === undefined || choice === null) return 0
-    if (typeof choice === 'string')
-      return choice === 'none' || choice === 'required' ? this.#price(`choice:${choice}`) : 0
+    if (typeof choice === 'string') {
+      if (choice !== 'none' && choice !== 'required') return 0
+      this.#note(name, `choice:${choice}`, 'a choice of tools')
+      return this.#price(`choice:${choice}`)
+    }
     this.#note(name, name, 'a choice of a tool')
     const chosen = choice.function?.name ?? choice.custom?.name ?? choice.name
     if (typeof chosen !== 'string') return 0

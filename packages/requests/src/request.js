@@ -16,12 +16,12 @@ const {
 const { messagesOfAnthropic, toolsOfAnthropic } = require('./adapters/anthropic.js')
 const { messagesOfResponses, toolsOfResponses } = require('./adapters/openai.js')
 const { anthropic, chat: ofChat, completions, embeddings, gemini, responses } = require('./shapes.js')
-const { countClaude, isClaude } = require('./claude.js')
+const { VERSIONED, countClaude, isClaude } = require('./claude.js')
 const { countGemini } = require('./gemini.js')
 const { jsonText, parsed } = require('./json-text.js')
 const { OpenAiCounter } = require('./openai.js')
 const { Tally } = require('./tally.js')
-const { chatFormatOf, textCounter } = require('./tokenizer.js')
+const { chatFormatOf, hasVocabularyOfGemini, textCounter } = require('./tokenizer.js')
 
 /** The APIs that take texts or ids, with the fields that have them. */
 const TEXTS = { 'openai-embeddings': 'input', 'openai-completions': 'prompt' }
@@ -88,7 +88,7 @@ function countBy(api, body, options, { format, tokenizer }) {
     return { tokens, tally }
   }
   if (api === 'gemini') {
-    const isOther = format.kind !== 'template'
+    const isOther = format.kind !== 'template' || !hasVocabularyOfGemini(tokenizer)
     return countGemini(body, model, { ...options, isOther }, textCounter(tokenizer, { addSpecialTokens: false }))
   }
   if (isClaude(model)) return countClaude({ ...chatOf(api, body), model }, body, options, countText)
@@ -130,8 +130,6 @@ function countTexts(given, countText) {
   return given.reduce((sum, one) => sum + tokensOf(one), 0)
 }
 
-/** Tools of Anthropic, such as `web_search_20250305`. */
-const VERSIONED = /_20\d{6}$/
 const BLOCKS = /tool_use$|tool_result$|^(redacted_thinking|search_result|container_upload|compaction)$/
 
 /** Whether a part of a message is a block that only Anthropic's API has. */

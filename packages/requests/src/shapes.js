@@ -171,38 +171,46 @@ const anthropic = {
 
 // Gemini's generateContent
 
-const geminiContents = (value, place) => {
-  if (typeof value === 'string') return
-  if (Array.isArray(value)) value.forEach((one, i) => geminiContents(one, `${place}[${i}]`))
-  else object({ role: text, parts: geminiParts }, { what: 'a text or a content (an object)' })(value, place)
-}
-const geminiPart = textOr(object({ text, thoughtSignature: text }, { what: 'a part (a text or an object)' }))
-const geminiParts = optional((value, place) => {
-  if (Array.isArray(value)) value.forEach((one, i) => geminiPart(one, `${place}[${i}]`))
-  else geminiPart(value, place)
+/** The name of a field as clients in Python write it. */
+const snakeOf = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const inBothNames = (fields) =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, one]) => [
+      [name, one],
+      [snakeOf(name), one],
+    ]),
+  )
+const orListOf = (one, what) => (value, place) => (Array.isArray(value) ? listOf(one, what) : one)(value, place)
+
+const PART = inBothNames({
+  text,
+  thoughtSignature: text,
+  inlineData: optional(object(inBothNames({ mimeType: text, data: text }))),
+  fileData: optional(object(inBothNames({ mimeType: text, fileUri: text }))),
+  functionCall: optional(object({ name: text })),
+  functionResponse: optional(object({ name: text, parts: optional(listOf(anObject)) })),
 })
-const geminiTools = (value, place) => {
-  if (Array.isArray(value)) value.forEach((one, i) => anObject(one, `${place}[${i}]`))
-  else anObject(value, place)
-}
-const geminiFunctions = (value, place) => listOf(object({ name: text, description: text }))(value, place)
+const geminiPart = textOr(object(PART, { what: 'a part (a text or an object)' }))
+const geminiParts = optional(orListOf(geminiPart))
+/** A content, or a part without one around it, which clients send as one of the user. */
+const geminiContents = optional(
+  orListOf(textOr(object({ ...PART, role: text, parts: geminiParts }, { what: 'a text, a content or a part' }))),
+)
+const geminiFunctions = optional(listOf(object({ name: text, description: text })))
+const GEMINI = inBothNames({
+  systemInstruction: geminiContents,
+  tools: optional(orListOf(object(inBothNames({ functionDeclarations: geminiFunctions })))),
+  toolConfig: json,
+  cachedContent: json,
+})
+const FORMAT_OF_GEMINI = inBothNames({ responseSchema: json, responseJsonSchema: json })
 const gemini = {
   model: text,
-  contents: optional(geminiContents),
-  systemInstruction: optional(geminiContents),
-  system_instruction: optional(geminiContents),
-  tools: optional(
-    both(geminiTools, (value, place) => {
-      const tools = Array.isArray(value) ? value : [value]
-      tools.forEach((tool, i) => {
-        const where = Array.isArray(value) ? `${place}[${i}]` : place
-        for (const name of ['functionDeclarations', 'function_declarations'])
-          optional(geminiFunctions)(tool[name], `${where}.${name}`)
-      })
-    }),
-  ),
-  cachedContent: json,
-  cached_content: json,
+  contents: geminiContents,
+  ...GEMINI,
+  ...inBothNames({ generationConfig: optional(object(FORMAT_OF_GEMINI)) }),
+  // @google/genai has all but the contents in `config`.
+  config: optional(object({ ...GEMINI, ...FORMAT_OF_GEMINI })),
 }
 
 // Embeddings and completions
@@ -425,4 +433,5 @@ module.exports = {
   llamaTools: listOf(llamaTool, 'an array of tools'),
   responses,
   responsesTools: listOf(responsesTool, 'an array of tools'),
+  snakeOf,
 }

@@ -7,7 +7,7 @@
 // number of recordings that the constant was fitted to, and the relative error that 95 of 100
 // recordings with that part stayed within when their project was left out of the fit.
 
-/** The error of a part without recordings. */
+/** The error of a part without recordings, unless that of other families is larger. */
 const UNKNOWN = 0.5
 
 /** Amounts of parts, such as `{ message: 3, call: 1 }`, and the places of estimates. */
@@ -47,8 +47,8 @@ class Tally {
   /** The places with their reasons and errors. */
   estimated() {
     return this.notes().map(({ place, reason, part }) => {
-      const price = this.family?.parts[part]
-      return { place, reason, error: price?.error ?? UNKNOWN }
+      const { recordings = 0, error = 0 } = this.family?.parts[part] ?? {}
+      return { place, reason, error: recordings === 0 ? Math.max(UNKNOWN, error) : error }
     })
   }
 }

@@ -42,4 +42,13 @@ function textCounter(tokenizer, options) {
   }
 }
 
-module.exports = { chatFormatOf, textCounter }
+/** Gemini's vocabulary has this size; files have it with a few tokens more. */
+const GEMINI = 262_144
+
+/** Whether a tokenizer can be that of Gemini; one that does not tell its size can. */
+function hasVocabularyOfGemini(tokenizer) {
+  if (typeof tokenizer.vocabSize !== 'function') return true
+  return Math.abs(tokenizer.vocabSize() - GEMINI) <= 1000
+}
+
+module.exports = { chatFormatOf, hasVocabularyOfGemini, textCounter }

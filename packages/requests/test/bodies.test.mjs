@@ -111,6 +111,25 @@ const responsesBody = {
   text: { format: { type: 'json_schema', name: 'n', description: 'd', schema: { type: 'object' } } },
 }
 
+const declaration = {
+  name: 'f',
+  description: 'd',
+  parameters: { type: 'OBJECT', properties: { a: { type: 'STRING', enum: ['x'], description: 'd' } }, required: ['a'] },
+}
+const geminiBody = {
+  model: 'gemini-2.5-flash',
+  contents: [
+    { role: 'user', parts: [{ text: 'Hi' }, { inlineData: { mimeType: 'image/png', data: 'iVBO' } }] },
+    { role: 'model', parts: [{ functionCall: { name: 'f', args: { a: 'x' } }, thoughtSignature: 's' }] },
+    { role: 'user', parts: [{ functionResponse: { name: 'f', response: {}, parts: [{ inlineData: {} }] } }] },
+    { fileData: { mimeType: 'audio/wav', fileUri: 'https://e.org/a.wav' } },
+  ],
+  system_instruction: { parts: [{ text: 'Be brief.' }] },
+  tools: [{ functionDeclarations: [declaration] }, { googleSearch: {} }],
+  generationConfig: { responseSchema: { type: 'OBJECT' } },
+  config: { systemInstruction: ['x'], tools: { function_declarations: [declaration] }, toolConfig: {} },
+}
+
 /** Each with an API, a body, and the tokenizers and models that count it. */
 const BODIES = [
   ['openai-chat', chatBody, [gpt4o]],
@@ -121,6 +140,7 @@ const BODIES = [
   ['anthropic', anthropicBody, [gpt4o]],
   ['anthropic', { ...anthropicBody, model: 'gpt-4o' }, [gpt4o]],
   ['anthropic', { system: 'x', messages: clients.anthropic }, [local]],
+  ['gemini', geminiBody, [local]],
   ['openai-embeddings', { model: 'text-embedding-3-small', input: ['a', [1, 2], 3] }, [gpt4o]],
   ['openai-completions', { prompt: ['a', [1, 2], 3] }, [gpt4o, local]],
 ]

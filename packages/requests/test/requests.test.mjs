@@ -374,7 +374,8 @@ test('requests to Claude are estimated within a tenth', () => {
   for (const [tokens, model, body] of cases) {
     const counted = countRequest(gpt4o, { model, max_tokens: 9, ...body })
     assert.ok(Math.abs(counted.tokens - tokens) <= Math.max(1, tokens / 10), `${counted.tokens} of ${tokens}`)
-    assert.deepEqual(placesOf(counted), body.tools ? ['messages', 'tools'] : ['messages'])
+    const made = body.messages.length > 1 ? ['messages[1].content[0]', 'messages[2].content[0]'] : []
+    assert.deepEqual(placesOf(counted), ['messages', ...made, ...(body.tools ? ['tools'] : [])])
   }
   const image = user([{ type: 'image', source: { type: 'url', url: 'https://e.org/a' } }])
   const body = { model: 'anthropic/claude-sonnet-5', system, messages: [image] }
@@ -642,7 +643,12 @@ test('Claude: a text in another script than Latin says that its count is a guess
 
 // Gemini: the small tokenizer of the test data stands for its vocabulary.
 
-const gemini = (body, model = 'gemini-2.5-flash', options) => countRequest(local, body, { model, ...options })
+const gemma = {
+  count: (text, options) => local.count(text, options),
+  countChat: (messages, options) => local.countChat(messages, options),
+  vocabSize: () => 262_145,
+}
+const gemini = (body, model = 'gemini-2.5-flash', options) => countRequest(gemma, body, { model, ...options })
 const wordsOf = (...texts) => texts.reduce((sum, one) => sum + local.count(one, { addSpecialTokens: false }), 0)
 const contents = (...parts) => [{ role: 'user', parts }]
 
@@ -657,7 +663,7 @@ test('Gemini: texts are counted, in every form of a body, with a token for each 
     { systemInstruction: { parts: { text: 'Be brief.' } }, contents: { parts: ['Hello'] } },
   ])
     assert.equal(gemini(body, 'models/gemini-2.5-pro').tokens, texts + 2)
-  assert.deepEqual(placesOf(countRequest(local, { contents: 'Hello' })), ['model'])
+  assert.deepEqual(placesOf(countRequest(gemma, { contents: 'Hello' })), ['model'])
   assert.deepEqual(placesOf(countRequest(gpt4o, { contents: 'Hello' }, { model: 'gemini-2.5-pro' })), ['model'])
 })
 
@@ -728,4 +734,174 @@ test('Gemini: a body with fields of other types is refused by its place', () => 
       (error) => error.code === TYPE && error.message.includes(place),
       place,
     )
+})
+
+test('Gemini: parts without a content around them are counted, in contents and in instructions', () => {
+  const texts = wordsOf('Be brief.', 'Hello')
+  const [one] = contents({ text: 'Hello' })
+  for (const given of [{ text: 'Hello' }, [{ text: 'Hello' }], ['Hello'], one, [one]])
+    for (const systemInstruction of ['Be brief.', { text: 'Be brief.' }, [{ text: 'Be brief.' }], ['Be brief.']])
+      assert.equal(gemini({ systemInstruction, contents: given }).tokens, texts + 2, JSON.stringify(given))
+  // Parts beside each other are one message.
+  assert.equal(gemini({ contents: ['Be brief.', { text: 'Hello' }] }).tokens, texts + 1)
+  assert.equal(gemini({ contents: [{ role: 'user', text: 'Hello' }] }).tokens, wordsOf('Hello') + 1)
+  assert.throws(() => gemini({ contents: [[one]] }), { code: TYPE, message: /contents\[0\]/ })
+})
+
+test('Gemini: types of media and values of enums are never coerced', () => {
+  const hostile = { toString: 1, valueOf: 1 }
+  for (const [part, place] of [
+    [{ inlineData: { mimeType: hostile, data: 'x' } }, 'inlineData.mimeType'],
+    [{ inline_data: { mime_type: 'image/png', data: hostile } }, 'inline_data.data'],
+    [{ fileData: { mimeType: hostile, fileUri: 'x' } }, 'fileData.mimeType'],
+    [{ file_data: { mime_type: 'image/png', file_uri: hostile } }, 'file_data.file_uri'],
+  ])
+    assert.throws(
+      () => gemini({ contents: contents(part) }),
+      (error) => error.code === TYPE && error.message.includes(`contents[0].parts[0].${place} `),
+      place,
+    )
+  const parameters = { properties: { a: { enum: [hostile, 1, 'b'] } } }
+  const tools = [{ functionDeclarations: [{ name: 'f', parameters }] }]
+  assert.ok(gemini({ contents: 'x', tools }).tokens > gemini({ contents: 'x' }).tokens)
+})
+
+test('Gemini: fields that are not counted are estimates, and config is counted like the body', () => {
+  const tools = [{ functionDeclarations: [{ name: 'f', description: 'A function.' }] }]
+  const fields = { systemInstruction: 'Be brief.', tools, toolConfig: { functionCallingConfig: { mode: 'ANY' } } }
+  const response = { name: 'f', response: {}, parts: [{ inlineData: { mimeType: 'image/png', data: 'x' } }] }
+  const turn = contents({ functionResponse: response })
+  const body = gemini({ contents: turn, ...fields, generationConfig: { responseSchema: {}, temperature: 1 } })
+  const places = ['tools[0]', 'toolConfig', 'contents[0].parts[0]', 'contents[0].parts[0].functionResponse.parts']
+  assert.deepEqual(placesOf(body), [...places, 'generationConfig.responseSchema'])
+  const abortSignal = new AbortController().signal
+  const config = gemini({ contents: turn, config: { ...fields, responseJsonSchema: {}, abortSignal } })
+  const inConfig = places.map((place) => (place.startsWith('tool') ? `config.${place}` : place))
+  assert.deepEqual(placesOf(config), [...inConfig, 'config.responseJsonSchema'])
+  assert.equal(config.tokens, body.tokens)
+  assert.ok(body.estimated.some(({ place, error }) => place === 'toolConfig' && error === 0.5))
+})
+
+test('Gemini: another model, and a tokenizer with a vocabulary of another size, are estimates', () => {
+  for (const model of ['gpt-4o', 'foo']) assert.deepEqual(placesOf(gemini({ contents: 'x' }, model)), ['model'], model)
+  for (const model of ['models/gemini-2.5-pro', 'google/gemini-3-pro-preview'])
+    assert.deepEqual(placesOf(gemini({ contents: 'x' }, model)), [], model)
+  assert.deepEqual(placesOf(countRequest(local, { contents: 'x' }, { model: 'gemini-2.5-pro' })), ['model'])
+})
+
+test('Gemini: places are those of the body, and a refusal names the field of the part', () => {
+  const image = (...names) => ({ [names[0]]: { [names[1]]: 'image/png', data: 'x' } })
+  const snake = { contents: { parts: image('inline_data', 'mime_type') }, system_instruction: { parts: ['x'] } }
+  assert.deepEqual([...new Set(placesOf(gemini(snake)))], ['contents.parts'])
+  const inSystem = { contents: 'x', system_instruction: { parts: [image('inlineData', 'mimeType')] } }
+  assert.deepEqual([...new Set(placesOf(gemini(inSystem)))], ['system_instruction.parts[0]'])
+  const wav = { contents: { parts: [{ inline_data: { mime_type: 'audio/wav', data: '!' } }] } }
+  assert.throws(() => gemini(wav), { message: /contents\.parts\[0\]\.inline_data\.data/ })
+  const code = { contents: contents({ executableCode: { code: '1' } }) }
+  assert.throws(() => gemini(code), { code: UNDOCUMENTED, message: /parts\[0\] \(a part with "executableCode"\)/ })
+})
+
+test('Gemini: pages of PDF are counted where partTokens returns nothing', () => {
+  const data = Buffer.from('%PDF-1.4 << /Type /Page >>').toString('base64')
+  const body = { contents: contents({ inlineData: { mimeType: 'application/pdf', data } }) }
+  assert.equal(gemini(body, undefined, { partTokens: () => undefined }).tokens, 258 + 1)
+  assert.equal(gemini(body, undefined, { partTokens: () => 7 }).tokens, 7 + 1)
+})
+
+/** The estimates of a request to Claude as `[place, error]`. */
+const ofClaude = (body, options) =>
+  countRequest(gpt4o, { model: 'claude-sonnet-4-5', ...body }, options).estimated.map(({ place, error }) => [
+    place,
+    error,
+  ])
+const priceOf = (part) => read('anthropic').families.find(({ name }) => name === 'Claude 4.5, 4.6').parts[part]
+
+test('Claude: a tool without a schema is an ordinary one, and a hosted one has a version', () => {
+  const messages = [user('x')]
+  const schema = { type: 'object', properties: {} }
+  const full = claude({ messages, tools: [{ name: 'f', description: 'A function.', input_schema: schema }] })
+  for (const bare of [
+    { name: 'f', description: 'A function.' },
+    { type: 'custom', name: 'f', description: 'A function.' },
+    { type: 'function', function: { name: 'f', description: 'A function.' } },
+  ]) {
+    assert.equal(claude({ messages, tools: [bare] }), full, JSON.stringify(bare))
+    assert.ok(!ofClaude({ messages, tools: [bare] }).some(([place]) => place === 'tools[0]'))
+  }
+  const hosted = ofClaude({ messages, tools: [{ type: 'web_search_20250305', name: 'web_search' }] })
+  assert.deepEqual(hosted.at(-1), ['tools[0]', 0.5])
+  assert.equal(ofClaude({ messages, tools: [{ type: null, description: 'x' }] }).at(-1)[0], 'tools[0]')
+})
+
+test('Claude: documents, citations, thinking, calls and results have their errors in estimated', () => {
+  const source = { type: 'text', media_type: 'text/plain', data: 'The sky is blue.' }
+  const document = { type: 'document', source, citations: { enabled: true } }
+  const estimated = ofClaude({
+    thinking: { type: 'adaptive' },
+    messages: [
+      blocksOf('user', document, { type: 'text', text: 'x' }),
+      blocksOf('assistant', { type: 'tool_use', id: '1', name: 'f', input: {} }),
+      blocksOf('user', { type: 'tool_result', tool_use_id: '1', content: 'y' }),
+    ],
+  })
+  const expected = [
+    ['messages[1].content[0]', 'call'],
+    ['messages[2].content[0]', 'result'],
+    ['thinking', 'thinking:adaptive'],
+    ['messages[0].content[0]', 'document'],
+    ['messages[0].content[0].citations', 'citations'],
+  ]
+  assert.deepEqual(
+    estimated.slice(1),
+    expected.map(([place, part]) => [place, priceOf(part).error]),
+  )
+  assert.ok(priceOf('citations').error > 0.5)
+  const forced = ofClaude({ messages: [user('x')], tools: [{ name: 'f' }], tool_choice: { type: 'any' } })
+  assert.deepEqual(forced.at(-1), ['tools', priceOf('toolsForced').error])
+})
+
+test('Claude: letters of each script but Latin say that the count is a guess', () => {
+  const isGuess = (text) => ofClaude({ messages: [user(text)] }).some(([, error]) => error >= 0.5)
+  for (const text of ['ሰላም', 'გამარჯობა', 'வணக்கம்', 'สวัสดี', 'Привет']) assert.ok(isGuess(text), text)
+  for (const text of ['Hello', 'Grüße, señor', '5 € – 🙂', 'µm']) assert.ok(!isGuess(text), text)
+})
+
+test('Claude: formats of each API are counted, with their places', () => {
+  const schema = { type: 'object', properties: { a: { type: 'string' } } }
+  const format = { type: 'json_schema', name: 'a', schema }
+  const messages = [user('x')]
+  const plain = claude({ messages })
+  const counts = Object.entries({
+    'output_config.format': { messages, output_config: { format } },
+    output_format: { messages, output_format: format },
+    response_format: { messages, response_format: { type: 'json_schema', json_schema: format } },
+    'text.format': { input: 'x', text: { format } },
+  }).map(([place, body]) => {
+    assert.equal(ofClaude(body).at(-1)[0], place)
+    return claude(body)
+  })
+  assert.ok(counts[0] > plain + 90 && new Set(counts).size === 1, counts.join())
+})
+
+test('choices of tools and calls one after the other are estimates, with tokens or without', () => {
+  const parameters = { type: 'object', properties: {} }
+  const chat = { messages: [user('x')], tools: [tool('f', parameters)] }
+  const responses = { input: 'x', tools: [{ type: 'function', name: 'f', parameters }] }
+  for (const body of [chat, responses]) {
+    const places = (more) => placesOf(countRequest(gpt4o, { ...body, ...more }))
+    assert.deepEqual(places({ tool_choice: 'required' }), ['tools', 'tool_choice'])
+    assert.deepEqual(places({ parallel_tool_calls: false }), ['tools', 'parallel_tool_calls'])
+    assert.deepEqual(places({ tool_choice: 'auto', parallel_tool_calls: true }), ['tools'])
+  }
+})
+
+test('a part without recordings has the error 0.5, or a larger one', () => {
+  const errorOf = (model, body, name) =>
+    countRequest(gpt4o, { model, ...body }).estimated.find(({ place }) => place === name).error
+  const body = { messages: [user('x')], output_config: { format: { type: 'json_schema', schema: {} } } }
+  assert.equal(errorOf('claude-3-haiku', body, 'output_config.format'), 0.5)
+  assert.equal(errorOf('claude-sonnet-4-5', body, 'output_config.format'), priceOf('format').error)
+  const source = { type: 'text', media_type: 'text/plain', data: 'x' }
+  const cited = { messages: [blocksOf('user', { type: 'document', source, citations: { enabled: true } })] }
+  assert.equal(errorOf('claude-3-haiku', cited, 'messages[0].content[0].citations'), 0.801)
 })

@@ -61,12 +61,13 @@ export interface CompletionOptions {
   startsIn?: 'text' | 'reasoning' | undefined
   /**
    * Returns the id of a call, by its index, if the model writes none. Default: a random one, with
-   * nine letters and digits for Mistral, which refuses others.
+   * nine letters and digits for Mistral, which refuses others. If it throws or returns no string,
+   * the call does, and each later call of that stream throws the same error.
    */
   createId?: ((index: number) => string) | undefined
   /**
    * Whether arguments are checked against the schemas of `tools`: types, required and unknown
-   * properties, enumerations. Default: `false`.
+   * properties, enumerations; up to 100 problems of a call. Default: `false`.
    */
   checkArguments?: boolean | undefined
 }
@@ -100,7 +101,7 @@ export interface CompletionMessage {
  * | `call` | a section of calls that has none; its text is content, with the markers |
  * | `tool` | a call of a tool that `tools` does not have |
  * | `schema` | arguments do not match the schema of the tool: `problems` |
- * | `syntax` | text between calls that no format has; only the part has it |
+ * | `syntax` | no format has this text, or a call has a second name or id; only the part has it |
  * | `unclosed`, `unopened` | reasoning or calls without their closing or opening marker |
  * | `marker` | a closing marker where nothing is open; only the part has it |
  * | `header` | a message of harmony without its header, or a header without its message |
@@ -187,7 +188,7 @@ export function completionStream(
 
 /** An answer that arrives; made by {@link completionStream}. */
 export interface CompletionStream {
-  /** The events that a chunk decides. */
+  /** The events that a chunk decides. A chunk that is refused changes nothing. */
   push(answer: CompletionInput): CompletionEvent[]
   /**
    * The remaining events, `finish` last. `finishReason` is what the engine says, such as
@@ -248,7 +249,10 @@ export function toOpenAi(
   events: CompletionSource<CompletionEvent>,
   facts?: ResponseFacts,
 ): AsyncGenerator<OpenAiChunk, void>
-/** Chunks of chat completions as events; of several choices, the first. */
+/**
+ * Chunks of chat completions as events; of several choices, the first. A call ends where text or
+ * another call begins.
+ */
 export function fromOpenAi(chunks: CompletionSource<object>): AsyncGenerator<CompletionEvent, void>
 
 /** A chunk that {@link toOpenAi} yields. */

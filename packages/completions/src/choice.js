@@ -92,7 +92,8 @@ function byTemplate(tokenizer) {
       const format = own !== undefined && isRead(own, endsBeside(own, all), text) ? own : found
       if (format !== undefined) return { format, ends: endsBeside(format, all) }
     }
-  return { format: own ?? FORMATS.get('plain'), ends }
+  const format = own ?? FORMATS.get('plain')
+  return { format, ends: endsBeside(format, ends) }
 }
 
 /** The ends that a format does not know. */
@@ -104,7 +105,9 @@ function endsBeside(format, ends) {
 /** The tokens after the content of an answer. */
 function endsOf(tokenizer) {
   const text = answerOf(tokenizer, { role: 'assistant', content: CONTENT }, {})
-  const after = text?.slice(text.indexOf(CONTENT) + CONTENT.length) ?? ''
+  const at = text?.indexOf(CONTENT) ?? -1
+  // A template can change the content. Then no place says what is after it.
+  const after = at < 0 ? '' : text.slice(at + CONTENT.length)
   return [...new Set([...controlsOf(tokenizer).eos, ...(after.match(TOKENS) ?? [])])]
 }
 

@@ -113,10 +113,11 @@ class Engine extends Reader {
     call.id ??= this.options.createId(call.index)
     this.calls.push(call)
     this.events.push({ type: 'toolCall', index: call.index, id: call.id, name: call.name, arguments: call.arguments })
-    if (this.tools !== undefined && !this.tools.has(call.name)) this.hurt('tool', { call: call.index, name: call.name })
+    if (this.tools !== undefined && !this.tools.has(call.name))
+      this.addDamage('tool', { call: call.index, name: call.name })
   }
 
-  argue = (text) => {
+  writeArguments = (text) => {
     const { call } = this
     call.arguments += text
     if (!call.isAnnounced || text === '') return
@@ -128,14 +129,15 @@ class Engine extends Reader {
   endCall(isWhole) {
     const { call } = this
     this.announce()
-    if (call.arguments === '' && isWhole) this.argue('{}')
+    if (call.arguments === '' && isWhole) this.writeArguments('{}')
     this.call = undefined
+    if (call.isRepeated) this.addDamage('syntax', { call: call.index })
     const parsed = valueOf(call.arguments)
     if (!isWhole || typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-      this.hurt('arguments', { call: call.index })
+      this.addDamage('arguments', { call: call.index })
     else if (this.options.checkArguments) {
       const problems = problemsOf(parsed, this.tools?.get(call.name))
-      if (problems.length > 0) this.hurt('schema', { call: call.index, problems })
+      if (problems.length > 0) this.addDamage('schema', { call: call.index, problems })
     }
     this.events.push({ type: 'toolCall', index: call.index, id: call.id, name: call.name, arguments: '', isDone: true })
   }
@@ -146,7 +148,7 @@ class Engine extends Reader {
     const { raw } = this.part
     const type = this.sink
     this.part = { type, raw: this.parts.at(-1)?.type === type ? this.parts.pop().raw + raw : raw }
-    if (!section.isGuess) this.hurt('call')
+    if (!section.isGuess) this.addDamage('call')
     this.write(raw)
     this.hasFailed = !section.isGuess
   }
@@ -181,14 +183,14 @@ class Engine extends Reader {
     const marker = yield* this.match(section.stops)
     if (marker !== undefined && section.close.list.includes(marker)) this.take(marker.length)
     else if (marker === undefined && (yield* this.peek()) !== '') return false
-    else if (section.close.list.length > 0 && this.hasOpener) this.hurt('unclosed')
+    else if (section.close.list.length > 0 && this.hasOpener) this.addDamage('unclosed')
     return true
   }
 
   /** A section without a call, which is closed. */
   empty() {
     this.part.type = 'syntax'
-    this.hurt('call')
+    this.addDamage('call')
     return true
   }
 
@@ -221,7 +223,7 @@ class Engine extends Reader {
 
   /** Skips what is no call after a call. */
   *junk(section) {
-    this.hurt('syntax')
+    this.addDamage('syntax')
     yield* this.recover(section)
     return true
   }
@@ -257,16 +259,24 @@ class Engine extends Reader {
       } else if (isObject && key === 'function' && depth === 0) {
         if (!(yield* this.members(section, 1))) return false
       } else if (keys.name.includes(key)) {
-        call.name = yield* jsonString(this, section)
-        if (call.name === undefined) return false
+        const name = yield* jsonString(this, section)
+        if (name === undefined) return false
+        this.setOnce('name', name)
       } else {
         if (section.isGuess && !keys.known.includes(key)) return false
         let value = ''
         if (!(yield* json(this, (text) => (value += text), section))) return false
-        if (keys.id?.includes(key)) call.id = String(valueOf(value) ?? value)
+        if (keys.id?.includes(key)) this.setOnce('id', String(valueOf(value) ?? value))
       }
       if (this.isKnown(section) && (!section.isGuess || call.hasArguments)) this.announce()
     }
+  }
+
+  /** The first name and the first id count, since a call may be announced by them. */
+  setOnce(field, value) {
+    const { call } = this
+    if (call[field] === undefined) call[field] = value
+    else call.isRepeated = true
   }
 
   /** Whether the name of a call is known, and its id, which some models write last. */
@@ -282,12 +292,12 @@ class Engine extends Reader {
       let source = ''
       if (!(yield* json(this, (text) => (source += text), section))) return false
       const text = valueOf(source)
-      this.argue(typeof text === 'string' && typeof valueOf(text) === 'object' ? text : source)
+      this.writeArguments(typeof text === 'string' && typeof valueOf(text) === 'object' ? text : source)
       return true
     }
     const isTool = !section.isGuess || this.tools === undefined || this.tools.has(call.name)
     if (this.isKnown(section) && isTool) this.announce()
-    return yield* json(this, this.argue, section)
+    return yield* json(this, this.writeArguments, section)
   }
 
   *headed(section) {
@@ -297,7 +307,7 @@ class Engine extends Reader {
       if (section.ifJson === undefined || count > 0) {
         const marker = yield* this.until(section.begins, (text) => (isClean &&= section.filler.test(text)))
         if (!isClean && count === 0) return false
-        if (!isClean) this.hurt('syntax')
+        if (!isClean) this.addDamage('syntax')
         if (!section.begin.list.includes(marker)) {
           yield* this.isClosed(section)
           return count > 0 || (marker === undefined ? false : this.empty())
@@ -331,9 +341,9 @@ class Engine extends Reader {
     if (section.end.list.length === 0) return true
     let isClean = true
     const end = yield* this.until(section.ends, (text) => (isClean &&= section.filler.test(text)))
-    if (!isClean) this.hurt('syntax')
+    if (!isClean) this.addDamage('syntax')
     if (section.end.list.includes(end)) this.take(end.length)
-    else this.hurt('unclosed')
+    else this.addDamage('unclosed')
     return true
   }
 
@@ -342,21 +352,22 @@ class Engine extends Reader {
     yield* this.skip(SPACE)
     if ((yield* this.match(section.stops)) !== undefined) return true
     const next = yield* this.peek()
-    if (section.dialect !== undefined) return next === '{' && (yield* literal(this, this.argue, section.dialect))
-    return next !== '' && (yield* json(this, this.argue, section))
+    if (section.dialect !== undefined)
+      return next === '{' && (yield* literal(this, this.writeArguments, section.dialect))
+    return next !== '' && (yield* json(this, this.writeArguments, section))
   }
 
   /** Arguments in tags: a key and a text, whose type the schema of the tool says. */
   *parameters(section) {
     const { parameters } = section
     const schema = this.tools?.get(this.call.name)
-    this.argue('{')
+    this.writeArguments('{')
     for (let count = 0; ; count++) {
       let isClean = true
       const marker = yield* this.until(section.inCall, (text) => (isClean &&= section.filler.test(text)))
-      if (!isClean) this.hurt('syntax')
+      if (!isClean) this.addDamage('syntax')
       if (!parameters.open.list.includes(marker)) {
-        this.argue('}')
+        this.writeArguments('}')
         return marker !== undefined
       }
       this.take(marker.length)
@@ -369,14 +380,14 @@ class Engine extends Reader {
         const value = yield* this.match(parameters.value)
         if (value !== undefined) this.take(value.length)
       }
-      this.argue(`${count === 0 ? '' : ', '}${JSON.stringify(name.trim())}: `)
+      this.writeArguments(`${count === 0 ? '' : ', '}${JSON.stringify(name.trim())}: `)
       const type = typeOf(schema, name.trim()) ?? parameters.types?.[this.written(separator)]
       if (!(yield* this.parameter(section, type))) return false
     }
   }
 
   *parameter({ parameters, afterValue }, type) {
-    const text = parameterText(type, parameters.trims, this.argue)
+    const text = parameterText(type, parameters.trims, this.writeArguments)
     for (;;) {
       const marker = yield* this.until(parameters.closers, text.write)
       if (marker === undefined) {
@@ -386,7 +397,7 @@ class Engine extends Reader {
       if (!parameters.close.list.includes(marker)) {
         // The next parameter or the end of the call, without the end of this value.
         text.end()
-        this.hurt('unclosed', { call: this.call.index })
+        this.addDamage('unclosed', { call: this.call.index })
         return true
       }
       // A marker of a value that is followed by text is text.
@@ -434,15 +445,15 @@ class Engine extends Reader {
     this.take(1)
     this.announce()
     const names = Object.keys(this.tools?.get(call.name)?.properties ?? {})
-    this.argue('{')
+    this.writeArguments('{')
     for (let count = 0; ; count++) {
       yield* this.skip(SEPARATORS)
       if ((yield* this.peek()) === ')') break
-      if (count > 0) this.argue(', ')
+      if (count > 0) this.writeArguments(', ')
       if (!(yield* this.keyword(section, names[count]))) return false
     }
     this.take(1)
-    this.argue('}')
+    this.writeArguments('}')
     this.endCall(true)
     return true
   }
@@ -453,12 +464,12 @@ class Engine extends Reader {
     yield* this.skip(SPACE)
     if (key !== '' && (yield* this.peek()) === '=') {
       this.take(1)
-      this.argue(`${JSON.stringify(key)}: `)
-      return yield* literal(this, this.argue, section.dialect)
+      this.writeArguments(`${JSON.stringify(key)}: `)
+      return yield* literal(this, this.writeArguments, section.dialect)
     }
     if (name === undefined || key !== '') return false
-    this.argue(`${JSON.stringify(name)}: `)
-    return yield* literal(this, this.argue, section.dialect)
+    this.writeArguments(`${JSON.stringify(name)}: `)
+    return yield* literal(this, this.writeArguments, section.dialect)
   }
 
   // --- answers ---
@@ -535,7 +546,7 @@ class Engine extends Reader {
     this.close(true)
     this.begin('syntax')
     this.take(marker.length)
-    this.hurt(kind === 'reasoningEnd' ? 'unopened' : 'marker', { marker: this.written(marker) })
+    this.addDamage(kind === 'reasoningEnd' ? 'unopened' : 'marker', { marker: this.written(marker) })
     this.sinks.text.lead = true
   }
 
@@ -551,7 +562,7 @@ class Engine extends Reader {
         // A call ends the reasoning, unless it is none.
         yield* this.section(role.section, marker)
         if (this.sink === 'reasoning') continue
-        this.hurt('unclosed')
+        this.addDamage('unclosed')
         return
       }
       if (reasoning.open.list.includes(marker)) {
@@ -564,7 +575,7 @@ class Engine extends Reader {
       if (reasoning.close.list.includes(marker)) this.take(marker.length)
       else {
         this.isCut ||= marker === undefined
-        this.hurt('unclosed')
+        this.addDamage('unclosed')
       }
       break
     }
@@ -579,7 +590,7 @@ class Engine extends Reader {
     this.take(marker.length)
     let hasText = false
     yield* this.until(this.format.none, (text) => (hasText ||= text.trim() !== ''))
-    if (hasText) this.hurt('trailing')
+    if (hasText) this.addDamage('trailing')
   }
 
   // --- harmony ---
@@ -601,7 +612,7 @@ class Engine extends Reader {
       } else if (header.trim() !== '') this.headless(header)
       if (marker === undefined) return
       if (messages.ends.list.includes(marker)) this.take(marker.length)
-      else this.hurt('unclosed')
+      else this.addDamage('unclosed')
     }
   }
 
@@ -615,7 +626,7 @@ class Engine extends Reader {
       this.startCall()
       this.call.name = recipient.replace(/^functions\./, '')
       this.announce()
-      const marker = yield* this.until(messages.inMessage, this.argue)
+      const marker = yield* this.until(messages.inMessage, this.writeArguments)
       this.isCut ||= marker === undefined && valueOf(this.call.arguments) === undefined
       this.endCall(marker !== undefined || !this.isCut)
       return marker
@@ -629,14 +640,14 @@ class Engine extends Reader {
     this.close(false)
     if (marker === undefined && type === 'reasoning') {
       this.isCut = true
-      this.hurt('unclosed')
+      this.addDamage('unclosed')
     }
     return marker
   }
 
   /** A message without a header is text; a header without a message is kept in its part. */
   headless(header) {
-    this.hurt('header')
+    this.addDamage('header')
     if (header.includes('<|')) {
       this.isCut = true
       return

@@ -2,7 +2,10 @@
 
 // Errors of arguments, with the codes of tokenlane.
 
-const shown = (value) => (typeof value === 'string' ? JSON.stringify(value.slice(0, 40)) : String(value))
+function shown(value) {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}
 
 function valueError(name, expected, value) {
   const failure = new RangeError(`${name} must be ${expected}, and is ${shown(value)}`)

@@ -4,7 +4,7 @@
 
 const { Markers } = require('./reader.js')
 const { dialectOf } = require('./values.js')
-const { valueError } = require('./errors.js')
+const { typeError, valueError } = require('./errors.js')
 
 const FORMATS = new Map(require('./formats/index.js').map((format) => [format.name, format]))
 /** Choices by name; those of a template have the tokens by which it ends answers. */
@@ -23,6 +23,7 @@ const HEADER = /^(?<name>[^\s<>{}()[\]"']+)$/
 /** @typedef {ReturnType<typeof compile>} Compiled */
 
 function choiceOf(name) {
+  if (typeof name !== 'string') throw typeError('format', 'a string', name)
   const choice = BY_NAME.get(name) ?? BY_NAME.get(ALIASES.get(name))
   if (choice === undefined) throw valueError('format', `one of ${[...FORMATS.keys()].join(', ')}`, name)
   return choice

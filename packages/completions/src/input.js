@@ -2,7 +2,21 @@
 
 // The ids or the text of an answer as the text of a reader.
 
-const { typeError } = require('./errors.js')
+const { typeError, valueError } = require('./errors.js')
+
+const MAX_ID = 0xffffffff
+
+/** Throws for what is no chunk, before anything of it is read. */
+function checkInput(chunk) {
+  if (typeof chunk === 'string' || chunk?.[Symbol.toStringTag] === 'Uint32Array') return
+  const isList = Array.isArray(chunk)
+  if (!isList && typeof chunk !== 'number') throw typeError('the answer', 'a text or ids', chunk)
+  for (const [i, id] of (isList ? chunk : [chunk]).entries()) {
+    const name = isList ? `ids[${i}]` : 'the id'
+    if (typeof id !== 'number') throw typeError(name, 'a number', id)
+    if (!Number.isInteger(id) || id < 0 || id > MAX_ID) throw valueError(name, `an integer from 0 to ${MAX_ID}`, id)
+  }
+}
 
 /** Text in chunks of any size. Half of a character waits for the other one. */
 class TextInput {
@@ -31,14 +45,14 @@ class IdInput {
   /** @param {import('./formats.js').Compiled} format */
   constructor(tokenizer, format) {
     this.#stream = tokenizer.decodeStream({ skipSpecialTokens: false })
+    if (typeof this.#stream?.push !== 'function') throw typeError('tokenizer', 'one of tokenlane', tokenizer)
     this.#marks = format.ids
     this.#controls = format.controls
   }
 
   push(ids) {
     if (typeof ids === 'number') return this.#marks.has(ids) ? this.#control(ids) : this.#stream.push(ids)
-    if (typeof ids !== 'object' || ids === null || typeof ids.length !== 'number')
-      throw typeError('the answer', 'ids, as it was before', ids)
+    if (typeof ids === 'string') throw typeError('the answer', 'ids, as it was before', ids)
     let [text, from] = ['', 0]
     for (let i = 0; i < ids.length; i++) {
       if (!this.#marks.has(ids[i])) continue
@@ -61,4 +75,4 @@ class IdInput {
   }
 }
 
-module.exports = { IdInput, TextInput }
+module.exports = { IdInput, TextInput, checkInput }

@@ -12,7 +12,8 @@ const WORDS = { true: 'true', false: 'false', null: 'null', none: 'null' }
 
 /** The types of a parameter by the schema of a tool; undefined if it has none. */
 function typeOf(schema, name) {
-  const parameter = schema?.properties?.[name]
+  const properties = schema?.properties ?? {}
+  const parameter = Object.hasOwn(properties, name) ? properties[name] : undefined
   return typeof parameter === 'object' && parameter !== null ? typesOf(parameter) : undefined
 }
 
@@ -40,8 +41,8 @@ function valueText(text, types) {
   if (isJson(source)) return source
   if (types === undefined && Object.hasOwn(PYTHON_WORDS, source)) return PYTHON_WORDS[source]
   if (types !== undefined) {
-    const word = WORDS[source.toLowerCase()]
-    if (word !== undefined) return word
+    const word = source.toLowerCase()
+    if (Object.hasOwn(WORDS, word)) return WORDS[word]
     if (types.includes('object') || types.includes('array')) return fromPython(source) ?? JSON.stringify(text)
   }
   return JSON.stringify(text)
@@ -71,7 +72,7 @@ function fromPython(source) {
 }
 
 /** Takes the text of a parameter, and writes JSON: texts as they come, other types at the end. */
-function parameterText(types, isTrimmed, argue) {
+function parameterText(types, isTrimmed, writeArguments) {
   let [text, isFirst, held] = ['', true, '']
   const streams = isText(types)
   return {
@@ -79,19 +80,19 @@ function parameterText(types, isTrimmed, argue) {
       let added = more
       if (isFirst && added !== '') {
         if (isTrimmed && added[0] === '\n') added = added.slice(1)
-        if (streams) argue('"')
+        if (streams) writeArguments('"')
         isFirst = false
       }
       if (!streams) text += added
       else if (added !== '') {
         const whole = held + added
         held = isTrimmed && whole.endsWith('\n') ? '\n' : ''
-        argue(JSON.stringify(whole.slice(0, whole.length - held.length)).slice(1, -1))
+        writeArguments(JSON.stringify(whole.slice(0, whole.length - held.length)).slice(1, -1))
       }
     },
     end() {
-      if (streams) argue(isFirst ? '""' : '"')
-      else argue(valueText(isTrimmed ? text.replace(/\n$/, '') : text, types))
+      if (streams) writeArguments(isFirst ? '""' : '"')
+      else writeArguments(valueText(isTrimmed ? text.replace(/\n$/, '') : text, types))
     },
   }
 }

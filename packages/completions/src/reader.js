@@ -72,7 +72,7 @@ class Reader {
   }
 
   /** Notes what is wrong in the current part. */
-  hurt(kind, detail) {
+  addDamage(kind, detail) {
     const damage = { kind, part: this.part.raw === '' ? this.parts.length - 1 : this.parts.length, ...detail }
     if (damage.part < 0) damage.part = 0
     this.damage.push(damage)

@@ -4,6 +4,8 @@
 // not checked.
 
 const MAX_DEPTH = 100
+/** How many problems of a call are told. */
+const MAX_PROBLEMS = 100
 
 const TYPES = {
   string: (value) => typeof value === 'string',
@@ -15,37 +17,70 @@ const TYPES = {
   object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 }
 
-const same = (a, b) => JSON.stringify(a) === JSON.stringify(b)
+/** Whether two JSON values are equal; without recursion, since a model can nest at any depth. */
+function same(first, second) {
+  const pairs = [[first, second]]
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [a, b] = pair
+    if (a === b) continue
+    if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+    const keys = Object.keys(a)
+    if (Array.isArray(a) !== Array.isArray(b) || keys.length !== Object.keys(b).length) return false
+    for (const key of keys) {
+      if (!Object.hasOwn(b, key)) return false
+      pairs.push([a[key], b[key]])
+    }
+  }
+  return true
+}
 
-/** What is wrong with a value, with its place: `['city is missing']`. */
-function problemsOf(value, schema, place = 'arguments', depth = 0) {
-  if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return []
-  const types = [schema.type ?? []].flat().filter((type) => Object.hasOwn(TYPES, type))
-  if (types.length > 0 && !types.some((type) => TYPES[type](value)))
-    return [`${place} is not of type ${types.join(' or ')}`]
+/** What is wrong with a value, with its place: `['arguments.city is missing']`. */
+function problemsOf(value, schema) {
   const problems = []
-  if (Array.isArray(schema.enum) && !schema.enum.some((choice) => same(choice, value)))
-    problems.push(`${place} is none of the values that are allowed`)
-  if ('const' in schema && !same(schema.const, value)) problems.push(`${place} is not the value that is allowed`)
-  const choices = schema.anyOf ?? schema.oneOf
-  if (Array.isArray(choices) && !choices.some((choice) => problemsOf(value, choice, place, depth + 1).length === 0))
-    problems.push(`${place} matches none of the schemas that are allowed`)
-  if (TYPES.array(value) && schema.items !== undefined)
-    problems.push(...value.flatMap((item, i) => problemsOf(item, schema.items, `${place}[${i}]`, depth + 1)))
-  if (TYPES.object(value)) problems.push(...membersOf(value, schema, place, depth))
+  check(value, schema, { place: 'arguments', depth: 0, problems, limit: MAX_PROBLEMS })
   return problems
 }
 
-function membersOf(value, schema, place, depth) {
+/** Adds the problems of a value, up to the limit. */
+function check(value, schema, at) {
+  const { place, depth, problems, limit } = at
+  if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH || problems.length >= limit) return
+  const add = (what) => {
+    if (problems.length < limit) problems.push(`${place} ${what}`)
+  }
+  const types = [schema.type ?? []].flat().filter((type) => Object.hasOwn(TYPES, type))
+  if (types.length > 0 && !types.some((type) => TYPES[type](value))) return add(`is not of type ${types.join(' or ')}`)
+  if (Array.isArray(schema.enum) && !schema.enum.some((choice) => same(choice, value)))
+    add('is none of the values that are allowed')
+  if ('const' in schema && !same(schema.const, value)) add('is not the value that is allowed')
+  const choices = schema.anyOf ?? schema.oneOf
+  if (Array.isArray(choices) && !choices.some((choice) => matches(value, choice, at)))
+    add('matches none of the schemas that are allowed')
+  if (TYPES.array(value) && schema.items !== undefined)
+    for (let i = 0; i < value.length && problems.length < limit; i++)
+      check(value[i], schema.items, { ...at, place: `${place}[${i}]`, depth: depth + 1 })
+  if (TYPES.object(value)) checkMembers(value, schema, at)
+}
+
+function matches(value, schema, { place, depth }) {
+  const problems = []
+  check(value, schema, { place, depth: depth + 1, problems, limit: 1 })
+  return problems.length === 0
+}
+
+function checkMembers(value, schema, at) {
+  const { place, depth, problems, limit } = at
   const properties = schema.properties ?? {}
-  const required = Array.isArray(schema.required) ? schema.required : []
-  const problems = required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${place}.${name} is missing`)
+  for (const name of Array.isArray(schema.required) ? schema.required : []) {
+    if (problems.length >= limit) return
+    if (!Object.hasOwn(value, name)) problems.push(`${place}.${name} is missing`)
+  }
   for (const [name, member] of Object.entries(value)) {
+    if (problems.length >= limit) return
     if (Object.hasOwn(properties, name))
-      problems.push(...problemsOf(member, properties[name], `${place}.${name}`, depth + 1))
+      check(member, properties[name], { ...at, place: `${place}.${name}`, depth: depth + 1 })
     else if (schema.additionalProperties === false) problems.push(`${place}.${name} is not known`)
   }
-  return problems
 }
 
 module.exports = { problemsOf }

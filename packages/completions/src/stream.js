@@ -2,7 +2,7 @@
 
 const { REASONS } = require('./adapters/blocks.js')
 const { Engine } = require('./engine.js')
-const { IdInput, TextInput } = require('./input.js')
+const { IdInput, TextInput, checkInput } = require('./input.js')
 const { choose, controlsOf, startOf } = require('./choice.js')
 const { choiceOf, compile } = require('./formats.js')
 const { checkNames, typeError, valueError } = require('./errors.js')
@@ -42,12 +42,18 @@ function newId(length) {
   return length === undefined ? `call_${id}` : id
 }
 
+function checkId(id) {
+  if (typeof id !== 'string') throw typeError('what createId returns', 'a string', id)
+  return id
+}
+
 class CompletionStream {
   #tokenizer
   #options
-  #input
-  #engine
-  #answer
+  /** The input, the engine and its answer, from the first chunk that has something. */
+  #state
+  /** What was thrown while a chunk was read: the rest of it is lost, so nothing can follow. */
+  #failure
   #hasEnded = false
 
   constructor(tokenizer, options) {
@@ -56,21 +62,27 @@ class CompletionStream {
   }
 
   push(textOrIds) {
+    if (this.#failure !== undefined) throw this.#failure.reason
     if (this.#hasEnded) throw valueError('the stream', 'open', 'ended')
-    this.#start(textOrIds)
-    return this.#read(this.#input.push(textOrIds))
+    checkInput(textOrIds)
+    if (textOrIds.length === 0) return []
+    const state = this.#state ?? this.#start(typeof textOrIds === 'string')
+    const text = state.input.push(textOrIds)
+    this.#state = state
+    return this.#read(text)
   }
 
   end(options = {}) {
     checkNames(options, ['finishReason'])
     if (options.finishReason !== undefined && !REASONS.includes(options.finishReason))
       throw valueError('finishReason', `one of ${REASONS.join(', ')}`, options.finishReason)
+    if (this.#failure !== undefined) throw this.#failure.reason
     if (this.#hasEnded) return []
-    this.#start('')
+    this.#state ??= this.#start(true)
     this.#hasEnded = true
-    const engine = this.#engine
+    const { engine, input } = this.#state
     engine.hasEnded = true
-    const events = this.#read(this.#input.end())
+    const events = this.#read(input.end())
     engine.begin('text')
     this.finishReason =
       options.finishReason ?? (engine.isCut ? 'length' : engine.calls.length > 0 ? 'tool_calls' : 'stop')
@@ -79,16 +91,16 @@ class CompletionStream {
   }
 
   get damage() {
-    return this.#engine?.damage ?? []
+    return this.#state?.engine.damage ?? []
   }
 
   get parts() {
-    const { parts = [], part } = this.#engine ?? {}
+    const { parts = [], part } = this.#state?.engine ?? {}
     return [...parts, ...(part === undefined || part.raw === '' ? [] : [part])].map(({ type, raw }) => ({ type, raw }))
   }
 
   get message() {
-    const { totals = { text: '', reasoning: '' }, calls = [] } = this.#engine ?? {}
+    const { totals = { text: '', reasoning: '' }, calls = [] } = this.#state?.engine ?? {}
     const message = { role: 'assistant', content: totals.text === '' && calls.length > 0 ? null : totals.text }
     if (totals.reasoning !== '') message.reasoning_content = totals.reasoning
     if (calls.length > 0)
@@ -100,26 +112,29 @@ class CompletionStream {
     return message
   }
 
-  #start(first) {
-    if (this.#engine !== undefined) return
+  #start(isText) {
     const { format: name, startsIn, createId, tools, checkArguments } = this.#options
     const tokenizer = this.#tokenizer
-    const isText = typeof first === 'string'
     if (!isText && tokenizer === undefined) throw typeError('tokenizer', 'one of tokenlane, for ids', tokenizer)
     const choice = name === undefined ? choose(tokenizer) : choiceOf(name)
     const { format } = choice
     const compiled = compiledOf(tokenizer, choice, isText)
-    this.#input = isText ? new TextInput() : new IdInput(tokenizer, compiled)
-    this.#engine = new Engine(compiled, { tools, checkArguments, createId: createId ?? (() => newId(format.idLength)) })
-    this.#answer = this.#engine.answer(startsIn ?? startOf(tokenizer, format))
+    const input = isText ? new TextInput() : new IdInput(tokenizer, compiled)
+    const idOf = createId === undefined ? () => newId(format.idLength) : (index) => checkId(createId(index))
+    const engine = new Engine(compiled, { tools, checkArguments, createId: idOf })
+    return { input, engine, answer: engine.answer(startsIn ?? startOf(tokenizer, format)) }
   }
 
   #read(text) {
-    const engine = this.#engine
+    const { engine, answer } = this.#state
     engine.events = []
-    if (text !== '' || engine.hasEnded) {
-      engine.feed(text)
-      this.#answer.next()
+    if (text === '' && !engine.hasEnded) return []
+    engine.feed(text)
+    try {
+      answer.next()
+    } catch (reason) {
+      this.#failure = { reason }
+      throw reason
     }
     return engine.events
   }
@@ -142,9 +157,11 @@ function compiledOf(tokenizer, choice, isText) {
   ]))
 }
 
+const CALLS = ['decodeStream', 'tokenToId', 'idToToken', 'vocabSize']
+
 function checkTokenizer(tokenizer) {
   if (tokenizer === undefined || tokenizer === null) return undefined
-  if (typeof tokenizer !== 'object' || typeof tokenizer.decodeStream !== 'function')
+  if (typeof tokenizer !== 'object' || !CALLS.every((name) => typeof tokenizer[name] === 'function'))
     throw typeError('tokenizer', 'one of tokenlane', tokenizer)
   return tokenizer
 }

@@ -13,6 +13,9 @@ const CLOSING = new Set([0x5d, 0x7d])
 /** What ends a number or a word. */
 const AFTER = new Set([...',;]}', ...' \t\r\n'].map((character) => character.charCodeAt(0)))
 const SPACE = /\s*/y
+/** Words; one without quotes has no half of a pair, by which marks of control tokens begin. */
+const WORD = /[\w.+-]+/y
+const BARE = /[^:{}[\],\ud800]+/uy
 /** Depth of lists in a literal. Deeper ones are damage. */
 const MAX_DEPTH = 200
 
@@ -164,12 +167,21 @@ function* escaped(reader, write, digits) {
 function* list(reader, write, dialect, depth) {
   const close = reader.take(1) === '[' ? ']' : ')'
   if (depth === MAX_DEPTH) return false
-  write('[')
+  if (close === ']') write('[')
   for (let count = 0; ; count++) {
     const next = yield* separated(reader, write, close, count)
-    if (next === true) write(']')
+    if (next === true) write(close === ')' && count === 0 ? '[]' : ']')
     if (next !== undefined) return next
-    if (!(yield* literal(reader, write, dialect, depth + 1))) return false
+    if (close === ')' && count === 0) {
+      // Parentheses without a comma are no list.
+      let first = ''
+      const isWhole = yield* literal(reader, (text) => (first += text), dialect, depth + 1)
+      yield* reader.skip(SPACE)
+      const isPlain = isWhole && (yield* reader.peek()) === ')'
+      write(isPlain ? first : `[${first}`)
+      if (isPlain) reader.take(1)
+      if (isPlain || !isWhole) return isWhole
+    } else if (!(yield* literal(reader, write, dialect, depth + 1))) return false
   }
 }
 
@@ -199,15 +211,18 @@ function* object(reader, write, dialect, depth) {
     if (next === true) write(count === 0 ? '{}' : isSet ? ']' : '}')
     if (next !== undefined) return next
     const writeKey = count === 0 ? (text) => (first += text) : write
-    if (!(yield* isSet ? literal(reader, writeKey, dialect, depth + 1) : key(reader, writeKey, dialect, depth)))
-      return false
+    const read = yield* isSet ? literal(reader, writeKey, dialect, depth + 1) : key(reader, writeKey, dialect, depth)
+    if (read === false) return false
     yield* reader.skip(SPACE)
     const after = yield* reader.peek()
     if (count === 0) {
       isSet = !dialect.bare && (after === ',' || after === '}')
+      if (typeof read === 'string') first = isSet ? wordText(read, dialect) : JSON.stringify(read)
+      if (first === undefined) return false
       write(`${isSet ? '[' : '{'}${first}`)
     }
     if (isSet) continue
+    if (count > 0 && typeof read === 'string') write(JSON.stringify(read))
     if (after !== ':') return false
     reader.take(1)
     write(': ')
@@ -217,6 +232,7 @@ function* object(reader, write, dialect, depth) {
 
 const noText = () => {}
 
+/** Writes a key, or returns one that is a word, which is a value in a set. False if it is none. */
 function* key(reader, write, dialect, depth) {
   const quote = yield* reader.match(dialect.marks)
   if (quote !== undefined) {
@@ -224,19 +240,22 @@ function* key(reader, write, dialect, depth) {
     return yield* quoted(reader, write, dialect, quote)
   }
   if (!dialect.bare && /[[({]/.test(yield* reader.peek())) return yield* literal(reader, write, dialect, depth + 1)
-  const name = yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]+/y : /[\w.+-]+/y)
-  if (name.trim() === '') return false
-  write(JSON.stringify(name.trim()))
-  return true
+  const name = (yield* characters(reader, dialect.bare ? BARE : WORD)).trim()
+  return name === '' ? false : name
 }
 
 function* word(reader, write, dialect) {
-  const source = (yield* characters(reader, dialect.bare ? /[^:{}[\],\ud800]+/y : /[\w.+-]+/y)).trim()
-  if (Object.hasOwn(dialect.words, source)) write(dialect.words[source])
-  else if (/^[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(source)) write(numberText(source.replaceAll('_', '')))
-  else if (dialect.bare && source !== '') write(JSON.stringify(source))
-  else return false
-  return true
+  const source = (yield* characters(reader, dialect.bare ? BARE : WORD)).trim()
+  const text = wordText(source, dialect)
+  if (text !== undefined) write(text)
+  return text !== undefined
+}
+
+/** JSON of a word; undefined if it is none. */
+function wordText(source, dialect) {
+  if (Object.hasOwn(dialect.words, source)) return dialect.words[source]
+  if (/^[+-]?(\d[\d_]*(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(source)) return numberText(source.replaceAll('_', ''))
+  return dialect.bare && source !== '' ? JSON.stringify(source) : undefined
 }
 
 /** A number of Python as JSON, digit for digit. */

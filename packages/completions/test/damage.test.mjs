@@ -183,3 +183,132 @@ test('random ids are read as the text that they decode to, without an exception'
     }
   }
 })
+
+test('the first name and id of a call count, and a second one is damage', () => {
+  const tools = [{ name: 'ok' }]
+  for (const name of ['name', 'na\\u006de']) {
+    const text = `<tool_call>{"name": "ok", "arguments": {}, "${name}": "evil"}</tool_call>`
+    const { events, stream } = streamed(undefined, [text], { format: 'hermes', tools })
+    assert.equal(stream.message.tool_calls[0].function.name, 'ok')
+    assert.ok(events.filter(({ type }) => type === 'toolCall').every((event) => event.name === 'ok'))
+    assert.deepEqual(stream.damage, [{ kind: 'syntax', part: 0, call: 0 }])
+  }
+  const before = of('<tool_call>{"name": "ok", "name": "evil", "arguments": {}}</tool_call>', { tools })
+  assert.equal(before.message.tool_calls[0].function.name, 'ok')
+  for (const [start, end] of [
+    ['"id": "abcdefghi", ', '"id": "other"'],
+    ['', '"id": "abcdefghi", "id": "other"'],
+  ]) {
+    const text = `[TOOL_CALLS][{${start}"name": "ok", "arguments": {}, ${end}}]`
+    const { events, stream } = streamed(undefined, cut(text, 3), { format: 'mistral', tools })
+    assert.equal(stream.message.tool_calls[0].id, 'abcdefghi')
+    assert.ok(events.filter(({ type }) => type === 'toolCall').every((event) => event.id === 'abcdefghi'))
+    assert.deepEqual(kinds(stream), ['syntax'])
+  }
+})
+
+test('arguments are checked at any depth, and a hundred problems of them are told', () => {
+  const deep = (inner) => `${'['.repeat(20_000)}${inner}${']'.repeat(20_000)}`
+  const checked = (schema, values) => {
+    const tools = [{ name: 'f', parameters: schema }]
+    const text = `<tool_call>{"name": "f", "arguments": ${values}}</tool_call>`
+    return of(text, { tools, checkArguments: true }).damage
+  }
+  const schema = { properties: { a: { enum: [JSON.parse(deep('1'))] } } }
+  assert.deepEqual(checked(schema, `{"a": ${deep('1')}}`), [])
+  assert.deepEqual(checked(schema, `{"a": ${deep('2')}}`)[0].problems, [
+    'arguments.a is none of the values that are allowed',
+  ])
+  assert.deepEqual(checked({ enum: [{ a: 1, b: [] }] }, '{"b": [], "a": 1}'), [])
+  assert.equal(checked({ enum: [{ a: [] }] }, '{"a": {}}').length, 1)
+  const many = Array.from({ length: 200_000 }, (_, i) => i)
+  const keys = JSON.stringify(Object.fromEntries(many.map((i) => [`k${i}`, i])))
+  for (const [broken, values] of [
+    [{ properties: { a: { items: { type: 'string' } } } }, `{"a": ${JSON.stringify(many)}}`],
+    [{ additionalProperties: false }, keys],
+    [{ required: many.map(String) }, '{}'],
+  ])
+    assert.equal(checked(broken, values)[0].problems.length, 100)
+})
+
+test('words of arguments that name a member of every object are texts', () => {
+  const tools = [
+    {
+      name: 'f',
+      parameters: { properties: { a: { type: 'integer' }, b: { type: ['boolean', 'null'] } } },
+    },
+  ]
+  for (const word of ['constructor', '__proto__', 'toString', 'valueOf'])
+    for (const key of ['a', 'b', '__proto__']) {
+      const text = `<tool_call><function=f><parameter=${key}>${word}</parameter></function></tool_call>`
+      const [call] = of(text, { format: 'qwen3-coder', tools }).message.tool_calls
+      assert.equal(call.function.arguments, `{"${key}": "${word}"}`)
+    }
+})
+
+test('after an exception of createId a stream refuses what follows', () => {
+  let count = 0
+  const failing = () => {
+    if (count++ === 0) throw new Error('no id')
+    return 'id'
+  }
+  const stream = completionStream(undefined, { format: 'hermes', createId: failing })
+  assert.throws(() => stream.push('a<tool_call>{"name": "f", "arguments": {}}</tool_call>b'), /no id/)
+  assert.throws(() => stream.push('c'), /no id/)
+  assert.throws(() => stream.end(), /no id/)
+})
+
+test('an id of createId is a string', () => {
+  const text = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
+  for (const id of [undefined, null, 1, {}])
+    assert.throws(() => of(text, { createId: () => id }), { code: 'ERR_TOKENLANE_ARGUMENT_TYPE' })
+})
+
+test('a chunk with a wrong id is refused whole, and the stream goes on', () => {
+  const tokenizer = tokenizerWith(['<tool_call>', '</tool_call>'])
+  const mark = tokenizer.tokenToId('<tool_call>')
+  const [id] = tokenizer.encode('a', { addSpecialTokens: false }).ids
+  for (const wrong of [-1, 1.5, 2 ** 32, 'a', undefined]) {
+    const stream = completionStream(tokenizer, { format: 'hermes', startsIn: 'text' })
+    stream.push(id)
+    assert.throws(() => stream.push([id, mark, id, wrong]), /^(Type|Range)Error: ids\[3\] must be/)
+    stream.push([id])
+    stream.end()
+    assert.deepEqual(stream.parts, [{ type: 'text', raw: tokenizer.decode([id, id]) }])
+  }
+})
+
+test('the first chunk that has something says whether an answer is text or ids', () => {
+  const tokenizer = tokenizerWith([])
+  const { ids } = tokenizer.encode('abc', { addSpecialTokens: false })
+  for (const first of ['', [], new Uint32Array(0)])
+    for (const answer of ['abc', ids]) {
+      const stream = completionStream(tokenizer, { format: 'hermes', startsIn: 'text' })
+      assert.deepEqual(stream.push(first), [])
+      stream.push(answer)
+      assert.deepEqual(stream.push(first), [])
+      stream.end()
+      assert.equal(stream.message.content, 'abc')
+    }
+  const stream = completionStream(tokenizer, { format: 'hermes', startsIn: 'text' })
+  assert.throws(() => stream.push([-1]), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  stream.push('abc')
+  stream.end()
+  assert.equal(stream.message.content, 'abc')
+})
+
+test('arguments of a wrong shape are refused with a code', () => {
+  const code = 'ERR_TOKENLANE_ARGUMENT_TYPE'
+  const tokenizer = tokenizerWith([])
+  for (const answer of [{ length: 3 }, { length: 0 }, null, undefined, true, new Int32Array(1), 1n])
+    assert.throws(() => parseCompletion(tokenizer, answer, { format: 'hermes' }), { code })
+  const calls = { tokenToId() {}, idToToken() {}, vocabSize: () => 0 }
+  for (const broken of [{ decodeStream() {} }, { decodeStream() {}, ...calls }, 1, 'a'])
+    assert.throws(() => parseCompletion(broken, [1], { format: 'hermes' }), { code })
+  const bare = Object.create(null)
+  for (const format of [bare, null, 1, Symbol('a')]) assert.throws(() => of('', { format }), { code })
+  assert.throws(() => of('', { startsIn: bare }), { code: 'ERR_TOKENLANE_ARGUMENT_VALUE' })
+  assert.throws(() => completionStream(undefined, { format: 'hermes' }).end({ finishReason: bare }), {
+    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
+  })
+})

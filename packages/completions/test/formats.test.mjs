@@ -134,3 +134,47 @@ test('a prompt that ends with the opening of reasoning begins in it', () => {
   assert.equal(parseCompletion(tokenizer, 'hm').message.reasoning_content, 'hm')
   assert.equal(parseCompletion(tokenizer, 'hm', { startsIn: 'text' }).message.content, 'hm')
 })
+
+test('literals of Python are the JSON that Python itself writes, a set as a list', () => {
+  for (const [literal, expected] of [
+    ['{1, 2}', [1, 2]],
+    ['{1}', [1]],
+    ['{True, None, "x"}', [true, null, 'x']],
+    ['{"x", 1}', ['x', 1]],
+    ['{(1, 2)}', [[1, 2]]],
+    ['{1: 2, 3: 4}', { 1: 2, 3: 4 }],
+    ['{}', {}],
+    ['(1)', 1],
+    ['(1,)', [1]],
+    ['(1, 2)', [1, 2]],
+    ['()', []],
+    ['( ((True)) )', true],
+    ['("k")', 'k'],
+    ['[("k"), (("k", 1), 2)]', ['k', [['k', 1], 2]]],
+    ['{"a": ({"b": (1)})}', { a: { b: 1 } }],
+    ['("k" )', 'k'],
+  ])
+    for (const size of [1, 100]) {
+      const { stream } = streamed(undefined, cut(`[x(a=${literal})]`, size), { format: 'pythonic' })
+      assert.deepEqual(seen(stream)[2], [['x', { a: expected }]], literal)
+      assert.deepEqual(stream.damage, [], literal)
+    }
+})
+
+test('words of Gemma have every character', () => {
+  for (const word of ['\u{10000}', 'a\u{103ff}b', '\u{10400}', '\u{1f600}', '\u{10ffff}'])
+    for (const size of [1, 100]) {
+      const text = `<|tool_call>call:f{${word}k:${word},b:[${word}]}<tool_call|>`
+      const { stream } = streamed(undefined, cut(text, size), { format: 'gemma4' })
+      assert.deepEqual(seen(stream)[2], [['f', { [`${word}k`]: word, b: [word] }]])
+      const tokenizer = tokenizerWith(tokensOf(text))
+      const { ids } = tokenizer.encode(text, { addSpecialTokens: false, specialTokens: 'parse' })
+      assert.deepEqual(seen(parseCompletion(tokenizer, ids, { format: 'gemma4' })), seen(stream))
+    }
+})
+
+test('a template that changes the content of an answer makes no tag an end', () => {
+  const chatTemplate = '{% for m in messages %}<|start|>{{ m.role }}<|x|>{{ m.content | upper }}<|stop|>{% endfor %}'
+  const tokenizer = tokenizerWith(['<|start|>', '<|x|>', '<|stop|>'], { chatTemplate })
+  assert.equal(parseCompletion(tokenizer, 'a<|x|>b').message.content, 'a<|x|>b')
+})

@@ -30,24 +30,18 @@ async function* toAiSdk(events) {
 
 async function* fromAiSdk(parts) {
   const calls = new CallEvents()
-  const places = new Map()
-  const place = (id) => {
-    if (!places.has(id)) places.set(id, places.size)
-    return places.get(id)
-  }
   for await (const part of parts) {
     if (part.type === 'text-delta') yield { type: 'text', text: part.delta }
     else if (part.type === 'reasoning-delta') yield { type: 'reasoning', text: part.delta }
-    else if (part.type === 'tool-input-start')
-      yield calls.event(place(part.id), '', { id: part.id, name: part.toolName })
-    else if (part.type === 'tool-input-delta') yield calls.event(place(part.id), part.delta)
-    else if (part.type === 'tool-input-end') yield* calls.end(place(part.id))
-    else if (part.type === 'tool-call' && !places.has(part.toolCallId)) {
+    else if (part.type === 'tool-input-start') yield* calls.grow(part.id, '', { id: part.id, name: part.toolName })
+    else if (part.type === 'tool-input-delta') yield* calls.grow(part.id, part.delta)
+    else if (part.type === 'tool-input-end') yield* calls.end(part.id)
+    else if (part.type === 'tool-call' && !calls.has(part.toolCallId)) {
       // A provider that does not stream the input.
-      const index = place(part.toolCallId)
-      yield calls.event(index, part.input, { id: part.toolCallId, name: part.toolName })
-      yield* calls.end(index)
+      yield* calls.grow(part.toolCallId, part.input, { id: part.toolCallId, name: part.toolName })
+      yield* calls.end(part.toolCallId)
     } else if (part.type === 'finish') {
+      yield* calls.endAll()
       yield { type: 'finish', reason: reasonOf(part.finishReason.unified) }
     }
   }

@@ -2,7 +2,7 @@
 
 // The fields of LangChain's AIMessageChunk: `new AIMessageChunk(fields)`.
 
-const { CallEvents, reasonOf } = require('./blocks.js')
+const { CallEvents, listOf, reasonOf } = require('./blocks.js')
 
 async function* toLangChain(events) {
   const named = new Set()
@@ -19,26 +19,25 @@ async function* toLangChain(events) {
   }
 }
 
-/** The text of a content, which can be a list of parts. */
+/** The text of a content, which can be a list of parts or nothing. */
 const textOf = (content) =>
-  typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  typeof content === 'string'
+    ? content
+    : listOf(content)
+        .map((part) => (part.type === 'text' ? (part.text ?? '') : ''))
+        .join('')
 
 async function* fromLangChain(chunks) {
   const calls = new CallEvents()
-  for await (const {
-    content,
-    additional_kwargs: more,
-    tool_call_chunks: pieces,
-    response_metadata: metadata,
-  } of chunks) {
-    if (more?.reasoning_content) yield { type: 'reasoning', text: more.reasoning_content }
-    const text = textOf(content)
+  for await (const chunk of chunks) {
+    const reasoning = chunk?.additional_kwargs?.reasoning_content
+    const text = textOf(chunk?.content)
+    if (reasoning || text !== '') yield* calls.endAll()
+    if (reasoning) yield { type: 'reasoning', text: reasoning }
     if (text !== '') yield { type: 'text', text }
-    for (const { index = 0, id, name, args } of pieces ?? []) {
-      for (let before = 0; before < index; before++) yield* calls.end(before)
-      yield calls.event(index, args, { id, name })
-    }
-    const reason = metadata?.finish_reason
+    const pieces = listOf(chunk?.tool_call_chunks)
+    yield* calls.pieces(pieces.map(({ args, ...piece }) => ({ ...piece, text: args })))
+    const reason = chunk?.response_metadata?.finish_reason
     if (reason) {
       yield* calls.endAll()
       yield { type: 'finish', reason: reasonOf(reason) }

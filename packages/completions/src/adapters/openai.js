@@ -3,9 +3,12 @@
 // Chunks of OpenAI's chat completions. Reasoning is in `reasoning_content`, as of DeepSeek, vLLM
 // and others; `reasoning` is read too.
 
-const { CallEvents, reasonOf } = require('./blocks.js')
+const { CallEvents, FACTS, listOf, reasonOf } = require('./blocks.js')
+const { checkNames } = require('../errors.js')
 
-async function* toOpenAi(events, { model = '', id = 'chatcmpl-0', created = 0 } = {}) {
+async function* toOpenAi(events, facts = {}) {
+  checkNames(facts, FACTS)
+  const { model = '', id = 'chatcmpl-0', created = 0 } = facts
   const chunk = (delta, reason = null) => ({
     id,
     object: 'chat.completion.chunk',
@@ -33,15 +36,18 @@ async function* toOpenAi(events, { model = '', id = 'chatcmpl-0', created = 0 } 
 
 async function* fromOpenAi(chunks) {
   const calls = new CallEvents()
-  for await (const { choices } of chunks) {
-    const [{ delta = {}, finish_reason: reason } = {}] = choices
-    const reasoning = delta.reasoning_content ?? delta.reasoning
+  for await (const chunk of chunks) {
+    // A server sends chunks without choices, of usage or of an error, and several choices mixed.
+    const choice = listOf(chunk?.choices).find(({ index = 0 }) => index === 0)
+    const { delta, finish_reason: reason } = choice ?? {}
+    const reasoning = delta?.reasoning_content ?? delta?.reasoning
+    if (reasoning || delta?.content) yield* calls.endAll()
     if (reasoning) yield { type: 'reasoning', text: reasoning }
-    if (delta.content) yield { type: 'text', text: delta.content }
-    for (const { index, id, function: call } of delta.tool_calls ?? []) {
-      for (let before = 0; before < index; before++) yield* calls.end(before)
-      yield calls.event(index, call?.arguments, { id, name: call?.name })
-    }
+    if (delta?.content) yield { type: 'text', text: delta.content }
+    const pieces = listOf(delta?.tool_calls)
+    yield* calls.pieces(
+      pieces.map(({ index, id, function: call }) => ({ index, id, name: call?.name, text: call?.arguments })),
+    )
     if (reason) {
       yield* calls.endAll()
       yield { type: 'finish', reason: reasonOf(reason) }

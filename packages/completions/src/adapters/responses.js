@@ -2,7 +2,8 @@
 
 // Events of OpenAI's Responses API.
 
-const { CallEvents, blocksOf } = require('./blocks.js')
+const { CallEvents, FACTS, blocksOf } = require('./blocks.js')
+const { checkNames } = require('../errors.js')
 
 /** What an item of a kind is, and the names of the events by which it grows. */
 const KINDS = {
@@ -55,7 +56,12 @@ function itemOf({ type, index, id, name, text }, status) {
   return item(`${prefix}_${index}`, status === 'completed' ? [part(text)] : [], status)
 }
 
-async function* toResponses(events, { model = '', id = 'resp_0', created = 0 } = {}) {
+/** Why a response is incomplete, by the reason of an answer. */
+const INCOMPLETE = { length: 'max_output_tokens', content_filter: 'content_filter' }
+
+async function* toResponses(events, facts = {}) {
+  checkNames(facts, FACTS)
+  const { model = '', id = 'resp_0', created = 0 } = facts
   const output = []
   const response = (status, more) => ({
     id,
@@ -74,15 +80,15 @@ async function* toResponses(events, { model = '', id = 'resp_0', created = 0 } =
   for await (const step of blocksOf(events)) {
     const { block } = step
     if (step.step === 'finish') {
-      const isWhole = step.reason !== 'length'
-      const more = isWhole ? {} : { incomplete_details: { reason: 'max_output_tokens' } }
-      const status = isWhole ? 'completed' : 'incomplete'
+      const reason = INCOMPLETE[step.reason]
+      const more = reason === undefined ? {} : { incomplete_details: { reason } }
+      const status = reason === undefined ? 'completed' : 'incomplete'
       yield numbered({ type: `response.${status}`, response: response(status, more) })
       return
     }
     const item = itemOf(block, step.step === 'end' ? 'completed' : 'in_progress')
     const place = { item_id: item.id, output_index: block.index }
-    if (step.step === 'end') output.push(item)
+    if (step.step === 'end') output[block.index] = item
     const steps = block.type === 'toolCall' ? callEvents : textEvents
     for (const event of steps(step, place, item)) yield numbered(event)
   }
@@ -94,19 +100,29 @@ const TEXTS = {
   'response.reasoning_summary_text.delta': 'reasoning',
 }
 
+/** Why an answer ended, by the event that ends a response; undefined for other events. */
+function endOf({ type, response }, hasCalls) {
+  if (type === 'response.incomplete')
+    return response?.incomplete_details?.reason === 'content_filter' ? 'content_filter' : 'length'
+  if (type === 'response.completed') return hasCalls ? 'tool_calls' : 'stop'
+  return type === 'response.failed' || type === 'error' ? 'stop' : undefined
+}
+
 async function* fromResponses(events) {
   const calls = new CallEvents()
-  const places = new Map()
   for await (const event of events) {
     const { type, item, output_index: at } = event
+    const reason = endOf(event, calls.count > 0)
+    if (reason !== undefined) {
+      yield* calls.endAll()
+      yield { type: 'finish', reason }
+      return
+    }
     if (Object.hasOwn(TEXTS, type)) yield { type: TEXTS[type], text: event.delta }
-    else if (type === 'response.output_item.added' && item.type === 'function_call') {
-      places.set(at, calls.count)
-      yield calls.event(calls.count, item.arguments, { id: item.call_id, name: item.name })
-    } else if (type === 'response.function_call_arguments.delta') yield calls.event(places.get(at), event.delta)
-    else if (type === 'response.output_item.done' && places.has(at)) yield* calls.end(places.get(at))
-    else if (type === 'response.completed') yield { type: 'finish', reason: calls.count > 0 ? 'tool_calls' : 'stop' }
-    else if (type === 'response.incomplete') yield { type: 'finish', reason: 'length' }
+    else if (type === 'response.output_item.added' && item?.type === 'function_call')
+      yield* calls.grow(at, item.arguments, { id: item.call_id, name: item.name })
+    else if (type === 'response.function_call_arguments.delta' && calls.has(at)) yield* calls.grow(at, event.delta)
+    else if (type === 'response.output_item.done') yield* calls.end(at)
   }
 }
 

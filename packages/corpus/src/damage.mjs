@@ -166,8 +166,8 @@ function rowsOf({ start, end, lines, bytes }, intact, part) {
   if (known.lines === 0 || known.bytes <= 0) return undefined
   const inside = Math.max(lines, Math.round((known.lines / known.bytes) * (end - start)))
   if (isWhole(part)) return inside
-  // With the row that starts in it, the row that ends in it is lost. If it starts the part, that row
-  // belongs to the part before. No row starts at the end of the file.
+  // With the row that starts in it, the row that ends in it is lost; at the start of a part that
+  // row belongs to the part before. No row starts at the end of the file.
   const isOwn = start > part.start || start === 0
   return Math.max(1, inside + Number(isOwn) - Number(end === part.size))
 }

@@ -14,7 +14,7 @@ const MARKED = 1
 /** The same; or its text, if it is not the assistant's and the mask has no span of it. */
 const ALWAYS = 2
 
-/** The tags around the reasoning that starts an answer. */
+/** The tags around reasoning. */
 const TAGS = [
   ['<think>', '</think>'],
   ['<seed:think>', '</seed:think>'],
@@ -24,7 +24,8 @@ const TAGS = [
 const REASONING = ['reasoning_content', 'thinking', 'reasoning']
 
 /**
- * The spans that are learned, in order.
+ * The spans that are learned, in order, and those of reasoning: a token that has a character of
+ * both is not learned.
  *
  * @param {{ text: string, runs: number[], trace: any }} rendered
  * @param {any[]} messages
@@ -35,18 +36,22 @@ const REASONING = ['reasoning_content', 'thinking', 'reasoning']
  */
 function chosenSpans({ text, runs, trace }, messages, spans, { learned, withoutReasoning }) {
   const marked = spans.map((span) => ({ ...span, message: span.message ?? messageAt(span, runs, trace) }))
-  const seen = new Set()
-  const chosen = marked.flatMap((span) => {
-    const isFirst = !seen.has(span.message)
-    seen.add(span.message)
-    if (learned[span.message] === NOTHING) return []
-    return withoutReasoning && isFirst ? [afterReasoning(text, span, messages[span.message])] : [span]
-  })
+  const seen = new Set(marked.map(({ message }) => message))
+  let chosen = marked.filter(({ message }) => learned[message] !== NOTHING)
+  /** @type {{ start: number, end: number }[]} */
+  const left = []
+  if (withoutReasoning) {
+    const ofMessage = (index) => chosen.filter(({ message }) => message === index)
+    const indexes = new Set(chosen.map(({ message }) => message))
+    chosen = [...indexes].flatMap((index) => afterReasoning(text, ofMessage(index), messages[index], left))
+  }
   const isWritten = (index) => learned[index] === ALWAYS && !seen.has(index) && messages[index].role !== 'assistant'
   const texts = messages.flatMap((message, index) => (isWritten(index) ? [{ message, index }] : []))
   for (const { message, index } of texts) chosen.push(...textsOf(text, runs, message, index))
-  return chosen.sort((a, b) => a.start - b.start)
+  return { chosen: inOrder(chosen), left: inOrder(left) }
 }
+
+const inOrder = (spans) => spans.sort((a, b) => a.start - b.start)
 
 /** The message of a block: that of the turn, or of the first character of a message in it. */
 function messageAt({ start, end }, runs, { turns }) {
@@ -67,23 +72,67 @@ function textsOf(text, runs, { role }, index) {
   return first !== undefined && text.slice(first.start, first.end) === role ? found.slice(1) : found
 }
 
-/** An answer without the reasoning at its start, which the prompt before it may have opened. */
-function afterReasoning(text, span, message) {
-  const answer = text.slice(span.start, span.end)
-  const prompt = text.slice(0, span.start).trimEnd()
-  for (const [open, close] of TAGS) {
-    if (!answer.trimStart().startsWith(open) && !prompt.endsWith(open)) continue
-    const at = answer.indexOf(close)
-    if (at === -1) return { ...span, start: span.end }
-    const behind = answer.slice(at + close.length)
-    return { ...span, start: span.end - behind.trimStart().length }
-  }
+/**
+ * The spans of an answer without its reasoning, which the prompt before it may have opened, and
+ * which is added to `left`.
+ */
+function afterReasoning(text, spans, message, left) {
+  const thoughts = reasoningIn(text, spans[0].start, spans.at(-1).end)
+  left.push(...thoughts.map(({ start, tagged }) => ({ start, end: tagged })))
+  const kept = spans.flatMap((span) => without(span, thoughts))
   const reasoning = REASONING.map((name) => message[name]).find((one) => typeof one === 'string' && one.trim() !== '')
-  if (reasoning !== undefined && answer.includes(reasoning.trim())) {
+  const hasIt = ({ start, end }) => text.slice(start, end).includes(reasoning.trim())
+  if (reasoning !== undefined && !thoughts.some(hasIt) && kept.some(hasIt)) {
     const reason = 'the template writes the reasoning of a message without a tag that is known'
     throw error('ERR_TOKENLANE_CHAT_REFUSED', `${reason}, so that it cannot be left out of what is learned`)
   }
-  return span
+  return kept
+}
+
+/**
+ * Where reasoning is in an answer: with its tags up to `tagged`, and with the white space behind
+ * them up to `end`. Without a tag that ends it, it is all the rest.
+ */
+function reasoningIn(text, start, end) {
+  const answer = text.slice(0, end)
+  const prompt = text.slice(0, start).trimEnd()
+  const found = []
+  let tags = TAGS.find(([open]) => prompt.endsWith(open))
+  let [from, inside] = [start, start]
+  for (;;) {
+    if (tags === undefined) {
+      const next = nextTags(answer, from)
+      if (next === undefined) return found
+      tags = next.tags
+      inside = next.at + tags[0].length
+      // White space at the start of an answer belongs to the reasoning behind it.
+      from = answer.slice(start, next.at).trim() === '' ? start : next.at
+    }
+    const close = answer.indexOf(tags[1], inside)
+    if (close === -1) return [...found, { start: from, tagged: end, end }]
+    const tagged = close + tags[1].length
+    found.push({ start: from, tagged, end: end - answer.slice(tagged).trimStart().length })
+    from = found.at(-1).end
+    tags = undefined
+  }
+}
+
+/** The first tags that open reasoning from a position on. */
+function nextTags(text, from) {
+  const places = TAGS.map((tags) => ({ tags, at: text.indexOf(tags[0], from) })).filter(({ at }) => at !== -1)
+  return places.sort((a, b) => a.at - b.at)[0]
+}
+
+/** What is left of a span without ranges, which are in order. */
+function without(span, ranges) {
+  const pieces = []
+  let { start } = span
+  for (const range of ranges) {
+    if (range.end <= start || range.start >= span.end) continue
+    if (range.start > start) pieces.push({ ...span, start, end: range.start })
+    start = range.end
+  }
+  return start < span.end ? [...pieces, { ...span, start }] : pieces
 }
 
 module.exports = { ALWAYS, MARKED, NOTHING, chosenSpans }

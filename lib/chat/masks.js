@@ -23,8 +23,12 @@ function masksOf(rendered, { encoding, messages, by, isOpen, render, last, calls
   const { offsets } = encoding
   const messageIds = messagesOf(rendered, offsets)
   const isGenerated = by === 'generation' || (by === 'auto' && isMarked)
-  const { chosenSpans } = choice === undefined ? { chosenSpans: undefined } : require('./learned.js')
-  const maskFor = (spans) => maskOf(chosenSpans?.(rendered, messages, spans, choice) ?? spans, offsets)
+  const maskFor = (spans) => {
+    if (choice === undefined) return maskOf(spans, offsets)
+    const { chosen, left } = require('./learned.js').chosenSpans(rendered, messages, spans, choice)
+    const isLeft = maskOf(left, offsets)
+    return maskOf(chosen, offsets).map((isChosen, token) => isChosen & ~isLeft[token])
+  }
   if (isGenerated) return { assistantMask: maskFor(spansOf(text, trace.generations)), messageIds }
   const endOf = (from, next, prompt) => endOfTurn(rendered.text, encoding, { from, next, prompt, last: last(), calls })
   const spans = answersOf(rendered, { messages, isOpen, render, endOf })

@@ -15,6 +15,8 @@ import { inputChanged } from './errors.mjs'
 /** Number of bytes that are searched at once. */
 const SEARCH_BYTES = 1 << 20
 const SLICE_BYTES = 1 << 14
+const FIRST_BYTES = 1 << 15
+const HEADER_BYTES = 1 << 12
 /** The first bytes of a frame and of a member with the only method of gzip. */
 const MAGIC = { zstd: Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), gzip: Buffer.from([0x1f, 0x8b, 8]) }
 /** Maximum number of places in a part at which no frame starts although it has the first bytes. */
@@ -46,14 +48,17 @@ export class Damage {
    * @param {import('./options.mjs').Content} content
    */
   async look(part, input, content) {
-    const ranges = []
-    this.#ranges.set(part, ranges)
+    this.#ranges.set(part, [])
     if (part.codec === undefined && part.rows !== 'parquet') return
-    const find = part.rows === 'parquet' ? damagedGroups : damagedFrames
-    for await (const range of find(part, input, content)) ranges.push(described(range, part))
+    const ranges =
+      part.rows === 'parquet' ? await damagedGroups(part, input, content) : await damagedFrames(part, input, content)
     const { end } = part
     const { failure } = ranges.at(-1)?.end === end ? {} : await tailOf(part, input, content)
-    if (failure !== undefined) ranges.push(described({ start: end, end, rows: 1, failure }, part))
+    if (failure !== undefined) ranges.push({ start: end, end, rows: 1, failure })
+    this.#ranges.set(
+      part,
+      ranges.map((range) => described(range, part)),
+    )
   }
 
   /**
@@ -68,7 +73,7 @@ export class Damage {
   async piecesOf(part, input, content) {
     const ranges = this.of(part)
     if (content.onError === 'fail') return [part]
-    if (ranges.length > 0 && ['files', 'csv'].includes(part.rows)) return []
+    if (ranges.length > 0 && isWhole(part)) return []
     const isCut = ranges.at(-1)?.end === part.end
     const { until, failure } = isCut ? { until: undefined, failure: undefined } : await tailOf(part, input, content)
     if (failure !== undefined) throw new DamagedPart()
@@ -83,6 +88,9 @@ export class Damage {
   }
 }
 
+/** Whether damage anywhere makes all of a part unreadable. */
+const isWhole = ({ rows }) => rows === 'files' || rows === 'csv'
+
 /**
  * The range with a failure that names it.
  *
@@ -90,55 +98,78 @@ export class Damage {
  * @param {import('./part.mjs').Part} part
  * @returns {import('./part.mjs').DamagedRange}
  */
-function described({ start, end, rows, failure }, { rows: unit, codec }) {
+function described({ start, end, rows, failure }, part) {
+  const { rows: unit, codec } = part
   const name = unit === 'parquet' ? 'row group' : codec === 'gzip' ? 'member' : 'frame'
-  const what =
-    start === end
-      ? `the row before byte ${start}`
-      : `the ${name} in bytes ${start} to ${end}, with ${unit === 'parquet' ? '' : 'about '}${rows} rows,`
+  const count =
+    unit === 'parquet' ? `${rows} rows` : rows === undefined ? 'an unknown number of rows' : `about ${rows} rows`
+  const range = isWhole(part) ? 'the whole file' : `the ${name} in bytes ${start} to ${end}`
+  const what = start === end ? `the row before byte ${start}` : unit === 'files' ? range : `${range}, with ${count},`
   const reason = `${failure.reason ?? failure.message}; ${what} is left out`
   return { start, end, rows, failure: new Failure(bareCode(failure), reason) }
 }
 
-/** Yields the row groups of a part that cannot be read. */
-async function* damagedGroups(part, input, content) {
+/** The row groups of a part that cannot be read. */
+async function damagedGroups(part, input, content) {
   const { damagedRowGroups } = await import('./table.mjs')
-  yield* damagedRowGroups(part, input, content)
+  const ranges = []
+  for await (const range of damagedRowGroups(part, input, content)) ranges.push(range)
+  return ranges
 }
 
 /**
- * Yields the ranges of a part from the start of a damaged frame to the next frame.
+ * The ranges of a part from the start of a damaged frame to the next frame; the whole part if no
+ * other is of use then.
  *
  * @param {import('./part.mjs').Part} part
  * @param {any} input
  * @param {{ maxRatio?: number }} content
- * @returns {AsyncGenerator<import('./part.mjs').DamagedRange>}
+ * @returns {Promise<import('./part.mjs').DamagedRange[]>}
  */
-async function* damagedFrames({ codec, start, end, rows: unit }, input, { maxRatio }) {
+async function damagedFrames(part, input, { maxRatio }) {
+  const { codec, start, end } = part
   const read = codec === 'gzip' ? readMember : readFrames
+  const ranges = []
   let falseStarts = 0
   let range
-  /** The line feeds of what was decompressed, and its compressed bytes. */
-  let [lines, bytes] = [0, 0]
+  /** The line feeds of the intact frames, and their compressed bytes. */
+  const intact = { lines: 0, bytes: 0 }
   for (let at = start; at < end; ) {
-    const result = await read(input, at, end, new Ratio(maxRatio))
-    const { complete, failure } = result
-    lines += result.lines
-    bytes += result.bytes
-    if (complete > at && range !== undefined) {
-      yield range
-      range = undefined
-    }
+    const { complete, lines, bytes, rest, failure } = await read(input, at, end, new Ratio(maxRatio))
+    intact.lines += lines
+    intact.bytes += complete - at
+    if (complete > at) range = undefined
     if (failure === undefined) {
       at = complete
       continue
     }
     falseStarts += Number(range !== undefined)
     at = falseStarts > MAX_FALSE_STARTS ? end : await nextStart(input, complete + 1, end, codec)
-    range = { start: complete, failure, ...range, end: at }
-    range.rows = unit === 'files' ? 1 : Math.max(1, Math.round((lines / Math.max(bytes, 1)) * (at - range.start)))
+    if (range === undefined) ranges.push((range = { start: complete, end: at, failure, lines: 0, bytes: 0 }))
+    range.end = at
+    range.lines += rest
+    range.bytes += bytes
   }
-  if (range !== undefined) yield range
+  const found = ranges.map((one) => ({ ...one, rows: rowsOf(one, intact, part) }))
+  if (found.length === 0 || !isWhole(part)) return found
+  const isKnown = part.rows === 'csv' && found.every(({ rows }) => rows !== undefined)
+  const rows = isKnown ? found.reduce((sum, one) => sum + one.rows, intact.lines) : undefined
+  return [{ start, end, rows, failure: found[0].failure }]
+}
+
+/**
+ * Estimates the rows that a damaged range makes unreadable, from the line feeds in the compressed
+ * bytes of intact frames, or else of what was read of it; `undefined` if there are none.
+ */
+function rowsOf({ start, end, lines, bytes }, intact, part) {
+  const known = intact.lines > 0 ? intact : { lines, bytes }
+  if (known.lines === 0 || known.bytes <= 0) return undefined
+  const inside = Math.max(lines, Math.round((known.lines / known.bytes) * (end - start)))
+  if (isWhole(part)) return inside
+  // With the row that starts in it, the row that ends in it is lost; at the start of a part that
+  // row belongs to the part before. No row starts at the end of the file.
+  const isOwn = start > part.start || start === 0
+  return Math.max(1, inside + Number(isOwn) - Number(end === part.size))
 }
 
 /**
@@ -161,10 +192,14 @@ async function tailOf({ codec, end, size, rows: unit }, input, { maxRatio }) {
   return {}
 }
 
-/** The chunks of a range, so small that it is known what of them was decompressed. */
+/**
+ * The chunks of a range, so small that it is known what of them was decompressed. Ever more is
+ * read at once, because a member is often short.
+ */
 async function* slicesOf(input, start, end) {
-  for await (const chunk of input.chunks(start, end))
-    for (let from = 0; from < chunk.length; from += SLICE_BYTES) yield chunk.subarray(from, from + SLICE_BYTES)
+  for (let [at, size] = [start, FIRST_BYTES]; at < end; at += size, size *= 2)
+    for await (const chunk of input.chunks(at, Math.min(at + size, end)))
+      for (let from = 0; from < chunk.length; from += SLICE_BYTES) yield chunk.subarray(from, from + SLICE_BYTES)
 }
 
 /**
@@ -172,7 +207,8 @@ async function* slicesOf(input, start, end) {
  *
  * @typedef {object} ReadFrames
  * @property {number} complete the end of the last frame that is intact
- * @property {number} lines the line feeds of what was decompressed
+ * @property {number} lines the line feeds of those that are intact
+ * @property {number} rest the line feeds of what was decompressed of the damaged one
  * @property {number} bytes its compressed bytes
  * @property {any} [failure]
  */
@@ -183,20 +219,24 @@ async function* slicesOf(input, start, end) {
  * @returns {Promise<ReadFrames>}
  */
 async function readFrames(input, start, end, ratio, isOne = false) {
-  let [complete, lines] = [start, 0]
+  /** The line feeds of intact frames, and behind them. */
+  let [complete, lines, rest] = [start, 0, 0]
   let first
   const onFrame = (position) => {
     complete = start + position
-    first ??= { complete, lines, bytes: position }
+    lines += rest
+    rest = 0
+    first ??= { complete, lines, rest, bytes: 0 }
   }
   try {
     for await (const chunk of decompressed(slicesOf(input, start, end), ratio, onFrame)) {
-      lines += linesIn(chunk)
+      rest += linesIn(chunk)
       if (isOne && first !== undefined) return first
     }
-    return isOne && first !== undefined ? first : { complete: end, lines, bytes: end - start }
+    return isOne && first !== undefined ? first : { complete: end, lines: lines + rest, rest: 0, bytes: 0 }
   } catch (failure) {
-    return isOne && first !== undefined ? first : { complete, lines, bytes: failure.position ?? 0, failure }
+    const bytes = start + (failure.position ?? 0) - complete
+    return isOne && first !== undefined ? first : { complete, lines, rest, bytes: Math.max(0, bytes), failure }
   }
 }
 
@@ -204,9 +244,12 @@ async function readFrames(input, start, end, ratio, isOne = false) {
 async function readMember(input, start, end, ratio) {
   const inflate = zlib.createInflateRaw({ chunkSize: 1 << 18 })
   let [lines, crc, length] = [0, 0, 0]
-  const ended = (complete, failure) => ({ complete, lines, bytes: inflate.bytesWritten, failure })
+  const ended = (complete, failure) => {
+    const counts = failure === undefined ? { lines, rest: 0 } : { lines: 0, rest: lines }
+    return { complete, ...counts, bytes: inflate.bytesWritten, failure }
+  }
   const damaged = (reason) => ended(start, new Failure('DECOMPRESS', `its gzip data is damaged: ${reason}`))
-  const header = gzipHeader(await input.read(start, SEARCH_BYTES))
+  const header = await readHeader(input, start)
   // Tapes pad files with zeros.
   if (header === undefined) return (await isZero(input, start, end)) ? ended(end) : damaged('no member starts there')
   async function* counted() {
@@ -230,6 +273,13 @@ async function readMember(input, start, end, ratio) {
   const trailer = await input.read(complete - GZIP_TRAILER, GZIP_TRAILER)
   const isIntact = complete <= end && trailer.readUInt32LE(0) === crc && trailer.readUInt32LE(4) === length % 2 ** 32
   return isIntact ? ended(complete) : damaged('its checksum or its length is wrong')
+}
+
+/** As `gzipHeader`. Few members have a long name or comment. */
+async function readHeader(input, start) {
+  const bytes = await input.read(start, HEADER_BYTES)
+  const isLong = bytes.length === HEADER_BYTES && bytes.subarray(0, 3).equals(MAGIC.gzip)
+  return gzipHeader(bytes) ?? (isLong ? gzipHeader(await input.read(start, SEARCH_BYTES)) : undefined)
 }
 
 /** The length of the header of a member; `undefined` if there is none. */

@@ -23,7 +23,7 @@
  * @typedef {object} DamagedRange
  * @property {number} start in bytes of the stored file
  * @property {number} end
- * @property {number} rows the number of rows, estimated for compressed files
+ * @property {number} [rows] the number of rows, estimated for compressed files if it can be
  * @property {any} failure
  */
 

@@ -200,6 +200,42 @@ for (const [name, tokenizer, end] of [
     assert.equal(await masks(spelled, { withoutReasoning: true, maskTurns: 'last' }), of('Four.'))
   })
 
+test('reasoning is not learned wherever its tags are: behind a header, in the middle, again', async () => {
+  const HEADER = '<|im_start|>assistant\n'
+  const ignored = folder('noprompt', ORIGIN.replace(PROMPT, ''))
+  const headed = folder(
+    'headed',
+    `{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}${TURN}{{ m.content + '<|im_end|>\n' }}{% endgeneration %}{% else %}${TURN}{{ m.content + '<|im_end|>\n' }}{% endif %}{% endfor %}`,
+  )
+  const split = folder(
+    'split',
+    GENERATION.replace('{{ m.content +', '{{ m.content[:9] }}{% endgeneration %}{% generation %}{{ m.content[9:] +'),
+  )
+  const cases = [
+    ['<think>hm hm</think>\n\na1', 'a1'],
+    ['\n<think>hm hm</think>a1', 'a1', '\na1'],
+    // The vocabulary has ' <', which is not learned.
+    ['Sure. <think>hm hm</think>a1', 'Sure.a1'],
+    ['<think>one</think>a1<think>two</think>\na2', 'a1a2'],
+    ['a1[THINK]one</think>[/THINK]a2<think>two</think>', 'a1a2'],
+    ['<thinking>one</thinking>a1', '<thinking>one</thinking>a1'],
+  ]
+  for (const [content, kept, behindHeader = kept] of cases) {
+    const rows = [{ messages: [CHAT[1], { role: 'assistant', content }] }]
+    for (const [tokenizer, expected] of [
+      [origin, answers(kept)],
+      [ignored, HEADER + answers(behindHeader)],
+      [headed, HEADER + answers(behindHeader)],
+      [split, `${kept}<|im_end|>`],
+    ]) {
+      const { found } = await learned(rows, { tokenizer, withoutReasoning: true })
+      assert.equal(found[0][1], expected, `${tokenizer}: ${content}`)
+    }
+  }
+  const open = [{ messages: [CHAT[1], { role: 'assistant', content: 'Sure. <think>hm hm' }] }]
+  assert.equal((await learned(open, { withoutReasoning: true })).found[0][1], 'Sure.')
+})
+
 test('rows without a token to learn from are left out and counted', async () => {
   const long = { role: 'user', content: 'a long question '.repeat(20) }
   const rows = [

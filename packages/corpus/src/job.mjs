@@ -18,7 +18,6 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 
 import { fileFailure, inScratch, isOfRow, openTokenizer } from 'tokenlane/internal/files.mjs'
 import { endsSoon, maxId, pause, VERSION } from 'tokenlane/internal/corpus.js'
@@ -44,8 +43,6 @@ import { sourceOfBase, writeBase } from './words.mjs'
 const HOST = os.hostname()
 /** Minimum time in milliseconds between two events about progress. */
 const PROGRESS_INTERVAL_MS = 200
-/** How long other shards may go on after a bad row before their threads are ended. */
-const SETTLE_MS = 2000
 
 /**
  * The number of runs of this process in each output folder. Only the last one may remove the
@@ -374,9 +371,6 @@ class Run {
       }
       const isBefore = () => [...running].filter(([, turn]) => turn < first.turn).map(([task]) => task)
       while (isBefore().length > 0) await Promise.race([...isBefore(), stopped])
-      // A thread that is ended within a call of the system leaves its file open in this process.
-      if (first.failure !== undefined)
-        await Promise.race([Promise.all(running.keys()), stopped, wait(SETTLE_MS, undefined, { ref: false })])
       await Promise.race([stopped, undefined])
       if (first.failure !== undefined) throw first.failure
     } finally {

@@ -1,6 +1,8 @@
 // Threads for work such as processing shards and hashing files. A module exports `work`, which is
 // called with a value and a function that reports progress.
 
+import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 
 import { projectPlaces } from 'tokenlane/internal/corpus.js'
@@ -23,6 +25,15 @@ const ofThread = (/** @type {any} */ failure) =>
  *   module that are no progress
  * @property {(worker: Worker) => void} [onEnd] is called when a thread has ended
  */
+
+/** Milliseconds that a thread has to end its calls, which closes their files. */
+const GRACE_MS = 2000
+
+async function ended(worker) {
+  worker.postMessage({ isLast: true })
+  await Promise.race([once(worker, 'exit').catch(() => {}), wait(GRACE_MS, undefined, { ref: false })])
+  await worker.terminate()
+}
 
 export class ThreadPool {
   #module
@@ -54,10 +65,10 @@ export class ThreadPool {
     })
   }
 
-  /** Ends the threads immediately. Unfinished and later calls reject. */
+  /** Ends the threads, within their calls too. Unfinished and later calls reject. */
   async end() {
     this.#isEnded = true
-    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()))
+    await Promise.all(this.#threads.map(({ worker }) => ended(worker)))
   }
 
   #leastBusy() {

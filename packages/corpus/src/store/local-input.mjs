@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 
 import { fileFailure } from 'tokenlane/internal/files.mjs'
 import { openRegular } from 'tokenlane/internal/corpus.js'
+import { checkEnding } from '../ending.mjs'
 import { inputChanged } from '../errors.mjs'
 import { CHUNK_BYTES, Input } from './input.mjs'
 import { readFully } from './read.mjs'
@@ -26,6 +27,7 @@ export class LocalInput extends Input {
   static async open(path, { base = '', allowed, shown } = {}) {
     const place = resolve(base, path)
     const name = shown ?? path
+    checkEnding()
     try {
       const handle = await (allowed?.openFile(place, shown) ?? openRegular(place, { name }))
       return new LocalInput(name, handle, await handle.stat())
@@ -35,6 +37,7 @@ export class LocalInput extends Input {
   }
 
   async read(position, length, buffer = Buffer.allocUnsafeSlow(length)) {
+    checkEnding()
     try {
       return buffer.subarray(0, await readFully(this.#handle, buffer, length, position))
     } catch (failure) {

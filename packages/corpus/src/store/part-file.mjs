@@ -8,6 +8,7 @@ import path from 'node:path'
 import { threadId } from 'node:worker_threads'
 
 import { behindLinks, fileFailure, partOf, renamePart, statIfThere } from 'tokenlane/internal/files.mjs'
+import { checkEnding } from '../ending.mjs'
 import { readFully, writeFully } from './read.mjs'
 
 /** Number of bytes that are read back at once. */
@@ -61,6 +62,7 @@ export class PartFile {
     const { shown = place, allowed } = options
     // Each thread of a process numbers its own parts, so the name has the number of the thread.
     const part = partOf(`${place}.${threadId}`)
+    checkEnding()
     try {
       const file = new this(place, part, await fs.promises.open(part, 'wx+'), options)
       await allowed?.check(file.#handle, part, shown).catch(async (failure) => {
@@ -101,6 +103,7 @@ export class PartFile {
    * @returns {Promise<unknown> | undefined}
    */
   write(data) {
+    checkEnding()
     const most = typeof data === 'string' ? data.length * MAX_UTF8_BYTES : data.length
     const flushed = this.#filled + most > COLLECTED_BYTES ? this.#flush() : undefined
     if (most >= COLLECTED_BYTES) {

@@ -13,7 +13,7 @@ import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
 import { tokenizeCorpus } from '@tokenlane/corpus'
-import { folderWriter } from '../support/folders.mjs'
+import { assertRecorded, folderWriter, idsOf } from '../support/folders.mjs'
 import { noServer, startHub } from '../support/hub.mjs'
 
 const at = (name) => fileURLToPath(new URL(name, import.meta.url))
@@ -28,7 +28,6 @@ const baseOf = (name) =>
 const fileOf = ({ base, changes }) => ({ ...(typeof base === 'string' ? baseOf(base) : base), ...changes })
 const folderOf = (recording) => folder({ 'tokenizer.json': fileOf(recording), ...recording.files })
 const caseOf = (name) => recorded.cases.find((one) => one.name === name)
-const idsOf = (tokenizer, texts, options) => texts.map((text) => Array.from(tokenizer.encode(text, options).ids))
 
 for (const recording of recorded.cases) {
   test(`a folder equals transformers ${recorded.transformers}: ${recording.name}`, async () => {
@@ -39,18 +38,7 @@ for (const recording of recorded.cases) {
         class: recording.class,
         ...(recording.name === 'split_special_tokens' && { splitsSpecialTokens: true }),
       })
-      assert.deepEqual(idsOf(tokenizer, recording.texts), recording.ids)
-      assert.deepEqual(idsOf(tokenizer, recording.texts, { addSpecialTokens: false }), recording.bare)
-      const pairs = recording.texts.map((text) => Array.from(tokenizer.encode(text, { pair: recording.texts[0] }).ids))
-      assert.deepEqual(pairs, recording.pairs)
-      assert.deepEqual(
-        recording.rows.map((row) => tokenizer.decode(row)),
-        recording.decoded,
-      )
-      assert.deepEqual(
-        recording.rows.map((row) => tokenizer.decode(row, { skipSpecialTokens: true })),
-        recording.skipped,
-      )
+      assertRecorded(tokenizer, recording)
     }
   })
 }

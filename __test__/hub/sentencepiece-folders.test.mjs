@@ -10,6 +10,7 @@ import { after, test } from 'node:test'
 import zlib from 'node:zlib'
 
 import { Tokenizer } from '../../index.mjs'
+import { assertRecorded, folderWriter, idsOf } from '../support/folders.mjs'
 
 const data = fs.readFileSync(new URL('../testdata/sentencepiece-folders.json.gz', import.meta.url))
 const recorded = JSON.parse(zlib.gunzipSync(data).toString())
@@ -19,15 +20,13 @@ after(() => fs.rmSync(root, { recursive: true, force: true }))
 /** The models, which files name by their numbers. */
 const models = recorded.models.map((base64) => Buffer.from(base64, 'base64'))
 
-let folders = 0
-function folderOf(files) {
-  const folder = path.join(root, String((folders += 1)))
-  fs.mkdirSync(folder)
-  for (const [name, content] of Object.entries(files))
-    fs.writeFileSync(path.join(folder, name), typeof content === 'number' ? models[content] : content)
-  return folder
-}
-const idsOf = (tokenizer, texts, options) => texts.map((text) => Array.from(tokenizer.encode(text, options).ids))
+const folder = folderWriter(root)
+const folderOf = (files) =>
+  folder(
+    Object.fromEntries(
+      Object.entries(files).map(([name, content]) => [name, typeof content === 'number' ? models[content] : content]),
+    ),
+  )
 
 test('the recorded folders have every class that is built from a SentencePiece model', () => {
   const names = new Set(recorded.cases.map((one) => one.class))
@@ -66,18 +65,7 @@ for (const [index, recording] of recorded.cases.entries()) {
         class: recording.class,
         ...(tokenizer.source.splitsSpecialTokens && { splitsSpecialTokens: true }),
       })
-      assert.deepEqual(idsOf(tokenizer, recording.texts), recording.ids)
-      assert.deepEqual(idsOf(tokenizer, recording.texts, { addSpecialTokens: false }), recording.bare)
-      const pairs = recording.texts.map((text) => Array.from(tokenizer.encode(text, { pair: recording.texts[0] }).ids))
-      assert.deepEqual(pairs, recording.pairs)
-      assert.deepEqual(
-        recording.rows.map((row) => tokenizer.decode(row)),
-        recording.decoded,
-      )
-      assert.deepEqual(
-        recording.rows.map((row) => tokenizer.decode(row, { skipSpecialTokens: true })),
-        recording.skipped,
-      )
+      assertRecorded(tokenizer, recording)
     }
   })
 }

@@ -1,6 +1,7 @@
 // The Chromium or Chrome of this machine, for tests of the page. npm does not install one.
 
 import fs from 'node:fs'
+import http from 'node:http'
 
 const PLACES = [
   process.env.CHROMIUM_PATH,
@@ -22,6 +23,24 @@ export const whyNot =
 export async function launch() {
   const { chromium } = await import('playwright-core')
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
+}
+
+/**
+ * A new page of a browser, and the address of a server for it; both end with a test.
+ *
+ * @param {import('node:test').TestContext} t
+ * @param {import('node:http').RequestListener} answer
+ */
+export async function servedPage(t, answer) {
+  const server = http.createServer(answer)
+  await new Promise((listening) => server.listen(0, '127.0.0.1', () => listening(undefined)))
+  const browser = await launch()
+  t.after(async () => {
+    await browser.close()
+    server.close()
+  })
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  return { page: await browser.newPage(), address: `http://127.0.0.1:${port}` }
 }
 
 /**

@@ -1,5 +1,6 @@
 // Folders with the files of a tokenizer.
 
+import assert from 'node:assert/strict'
 import fs from 'node:fs'
 import path from 'node:path'
 
@@ -21,4 +22,21 @@ export function folderWriter(root) {
     }
     return folder
   }
+}
+
+export const idsOf = (tokenizer, texts, options) => texts.map((text) => Array.from(tokenizer.encode(text, options).ids))
+
+/** Asserts that a tokenizer answers as the reference that was recorded. */
+export function assertRecorded(tokenizer, { texts, ids, bare, pairs, rows, decoded, skipped }) {
+  assert.deepEqual(idsOf(tokenizer, texts), ids)
+  assert.deepEqual(idsOf(tokenizer, texts, { addSpecialTokens: false }), bare)
+  assert.deepEqual(idsOf(tokenizer, texts, { pair: texts[0] }), pairs)
+  assert.deepEqual(
+    rows.map((row) => tokenizer.decode(row)),
+    decoded,
+  )
+  assert.deepEqual(
+    rows.map((row) => tokenizer.decode(row, { skipSpecialTokens: true })),
+    skipped,
+  )
 }

@@ -95,9 +95,9 @@ async function* gunzip(chunks, ratio) {
 async function* unzstd(chunks, ratio, onFrame) {
   const { Decompress } = await fzstd()
   const guard = new ZstdGuard()
-  const made = []
+  const output = []
   let position = 0
-  /** The decompressor of the current frame, and the hash and the length of what it made. */
+  /** The decompressor of the current frame, and the hash and the length of its output. */
   let frame
   const newFrame = () => {
     const hash = new Xxhash64()
@@ -107,7 +107,7 @@ async function* unzstd(chunks, ratio, onFrame) {
       if (chunk.length === 0) return
       frame.length += chunk.length
       hash.update(chunk)
-      made.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+      output.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
     })
     return { stream, hash, length: 0 }
   }
@@ -118,7 +118,7 @@ async function* unzstd(chunks, ratio, onFrame) {
     } catch (error) {
       throw error instanceof Failure ? error : Object.assign(damaged('Zstandard', error.message, error), { position })
     }
-    return made.splice(0)
+    return output.splice(0)
   }
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length; from += SLICE_BYTES) {

@@ -77,7 +77,7 @@ const NOT_FINITE = /"|-?\bInfinity\b|\bNaN\b/g
 const NOT_FINITE_MARK = randomUUID()
 
 /** The position after the string that has started before a position; -1 if it does not end. */
-function endOfString(text, start) {
+export function endOfString(text, start) {
   for (let quote = text.indexOf('"', start); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let backslashes = 0
     while (quote - backslashes > start && text[quote - backslashes - 1] === '\\') backslashes += 1

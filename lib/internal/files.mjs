@@ -13,6 +13,7 @@ export {
   MAX_FILE_ROW_BYTES,
   MAX_JSON_ROW_BYTES,
   asUtf8Failure,
+  endOfString,
   checkFinite,
   fieldFailure,
   fieldProblem,

@@ -235,8 +235,8 @@ class Plan {
     if (bytes === undefined) return undefined
     const { class: name } = this.#chosenClass()
     const configs = this.#allConfigs()
-    const made = sentencePieceJson(bytes, name, configOf(configs))
-    return made && { file, bytes: made.bytes, configs: { ...configs, sentencePiece: { ...made.config, class: name } } }
+    const json = sentencePieceJson(bytes, name, configOf(configs))
+    return json && { file, bytes: json.bytes, configs: { ...configs, sentencePiece: { ...json.config, class: name } } }
   }
 
   model() {

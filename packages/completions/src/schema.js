@@ -4,7 +4,7 @@
 // not checked.
 
 const MAX_DEPTH = 100
-/** How many problems of a call are told. */
+/** The maximum number of problems that are reported of a call. */
 const MAX_PROBLEMS = 100
 
 const TYPES = {

@@ -207,7 +207,7 @@ test('the first name and id of a call count, and a second one is damage', () => 
   }
 })
 
-test('arguments are checked at any depth, and a hundred problems of them are told', () => {
+test('arguments are checked at any depth, and a hundred problems of them are reported', () => {
   const deep = (inner) => `${'['.repeat(20_000)}${inner}${']'.repeat(20_000)}`
   const checked = (schema, values) => {
     const tools = [{ name: 'f', parameters: schema }]

@@ -24,12 +24,14 @@ const MAX_FALSE_STARTS = 1000
 const NEWLINE = 10
 const GZIP_TRAILER = 8
 
+/** @typedef {import('./part.mjs').DamagedRange} DamagedRange */
+
 /** A part has damage that was not looked for yet. */
 export class DamagedPart extends Error {}
 
 /** The damaged ranges of the parts that were looked at. */
 export class Damage {
-  #ranges = /** @type {Map<import('./part.mjs').Part, import('./part.mjs').DamagedRange[]>} */ (new Map())
+  #ranges = /** @type {Map<import('./part.mjs').Part, DamagedRange[]>} */ (new Map())
 
   has(part) {
     return this.#ranges.has(part)
@@ -94,9 +96,9 @@ const isWhole = ({ rows }) => rows === 'files' || rows === 'csv'
 /**
  * The range with a failure that names it.
  *
- * @param {import('./part.mjs').DamagedRange} range
+ * @param {DamagedRange} range
  * @param {import('./part.mjs').Part} part
- * @returns {import('./part.mjs').DamagedRange}
+ * @returns {DamagedRange}
  */
 function described({ start, end, rows, failure }, part) {
   const { rows: unit, codec } = part
@@ -124,7 +126,7 @@ async function damagedGroups(part, input, content) {
  * @param {import('./part.mjs').Part} part
  * @param {any} input
  * @param {{ maxRatio?: number }} content
- * @returns {Promise<import('./part.mjs').DamagedRange[]>}
+ * @returns {Promise<DamagedRange[]>}
  */
 async function damagedFrames(part, input, { maxRatio }) {
   const { codec, start, end } = part

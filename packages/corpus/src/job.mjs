@@ -371,6 +371,7 @@ class Run {
       }
       const isBefore = () => [...running].filter(([, turn]) => turn < first.turn).map(([task]) => task)
       while (isBefore().length > 0) await Promise.race([...isBefore(), stopped])
+      // Throws if the job was stopped meanwhile.
       await Promise.race([stopped, undefined])
       if (first.failure !== undefined) throw first.failure
     } finally {

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 
-import { Failure } from 'tokenlane/internal/files.mjs'
+import { Failure, endOfString } from 'tokenlane/internal/files.mjs'
 import { modules } from 'tokenlane/internal/corpus.js'
 
 const { Float } = modules.jinja.values
@@ -35,7 +35,7 @@ export function parsePythonJson(text) {
   let from = 0
   for (let at = nextToken(text, 0); at !== -1; ) {
     if (text[at] === '"') {
-      at = nextToken(text, endOfString(text, at))
+      at = nextToken(text, endOfString(text, at + 1))
       continue
     }
     NUMBER.lastIndex = at
@@ -55,15 +55,6 @@ export function parsePythonJson(text) {
 function nextToken(text, at) {
   NEXT.lastIndex = at
   return NEXT.exec(text)?.index ?? -1
-}
-
-/** The position behind a string that starts at a quote. */
-function endOfString(text, start) {
-  for (let at = text.indexOf('"', start + 1); ; at = text.indexOf('"', at + 1)) {
-    let backslashes = 0
-    while (text[at - 1 - backslashes] === '\\') backslashes += 1
-    if (backslashes % 2 === 0) return at + 1
-  }
 }
 
 /** A number as Python has it; `undefined` if JSON.parse does not change it. */

@@ -20,7 +20,7 @@ const {
 const PRICES = require('../prices/anthropic.json')
 const { jsonText, parsed } = require('./json-text.js')
 const { givenTokens } = require('./parts.js')
-const { Tally, familyOf, tokensOf } = require('./tally.js')
+const { BodyCounter, familyOf } = require('./tally.js')
 
 /** Whether a name is one of a model of Anthropic, also at a gateway: `anthropic/claude-…`. */
 const isClaude = (model) => typeof model === 'string' && /(^|[/.])claude-/.test(model)
@@ -38,29 +38,13 @@ const nameOf = (model) => model.slice(model.indexOf('claude-')).replaceAll('.', 
  * @param {(text: string) => number} countOf
  */
 function countClaude(body, given, options, countOf) {
-  const request = new Request(nameOf(body.model), options, countOf)
+  const request = new Request(familyOf(PRICES, nameOf(body.model)), options, countOf)
   request.add(body)
   request.addDocuments(given)
-  return { tokens: Math.max(1, Math.round(request.tokens)), tally: request.tally }
+  return request.counted()
 }
 
-class Request {
-  tally = new Tally()
-  #options
-  #countOf
-  /** Tokens that a rule gives, or the caller. */
-  #fixed = 0
-
-  constructor(name, options, countOf) {
-    this.#options = options
-    this.#countOf = countOf
-    this.tally.family = familyOf(PRICES, name)
-  }
-
-  get tokens() {
-    return this.#fixed + tokensOf(this.tally)
-  }
-
+class Request extends BodyCounter {
   add(body) {
     const { messages, tools, thinking } = body
     this.tally.add('request')
@@ -97,7 +81,7 @@ class Request {
   }
 
   #text(part, text) {
-    this.tally.add(part, this.#countOf(text))
+    this.tally.add(part, this.countOf(text))
     // The longer the tokens of o200k_base, the more common its words are, which Claude has too.
     if (part === 'text') this.tally.add('character', text.length)
     for (const [script, characters] of beyondAscii(text)) {
@@ -108,16 +92,16 @@ class Request {
   }
 
   #other(part, location) {
-    const { imageSize, partTokens } = this.#options
+    const { imageSize, partTokens } = this.options
     const url = imageOf(part)?.url
     if (typeof url !== 'string') {
-      this.#fixed += givenTokens(part, location, partTokens)
+      this.fixed += givenTokens(part, location, partTokens)
       this.tally.note(location, 'given', 'by partTokens')
       return
     }
     const size = sizeOf(url, imageSize, location, (what) => this.tally.noteText(what, 'image'))
     this.tally.add('image')
-    this.#fixed += imageTokens(size, this.tally.family.image)
+    this.fixed += imageTokens(size, this.tally.family.image)
   }
 
   #tools(tools, choice) {

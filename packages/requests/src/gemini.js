@@ -21,7 +21,8 @@ const PRICES = require('../prices/gemini.json')
 const { jsonText } = require('./json-text.js')
 const { callerTokens, undocumented } = require('./parts.js')
 const { snakeOf } = require('./shapes.js')
-const { Tally, familyOf, tokensOf } = require('./tally.js')
+const { BodyCounter, familyOf } = require('./tally.js')
+const { fieldsOf, isObject } = require('./values.js')
 
 /** Characters of a signature that hold nothing of a thought. */
 const SIGNATURE = 150
@@ -31,8 +32,6 @@ const GEMINI = /(^|[/.:])gemini/
 const SMALL = 384
 
 const listOf = (value) => (Array.isArray(value) ? value : value === undefined || value === null ? [] : [value])
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
-const fieldsOf = (value) => (isObject(value) ? value : {})
 
 /** The name that a field has: as in JSON, or as clients in Python write it. */
 const keyOf = (value, name) => [name, snakeOf(name)].find((key) => (value[key] ?? undefined) !== undefined)
@@ -70,26 +69,15 @@ function contentsOf(given) {
 function countGemini(body, model, options, countOf) {
   const request = new Request(model ?? '', options, countOf)
   request.add(body)
-  return { tokens: Math.max(1, Math.round(request.tokens)), tally: request.tally }
+  return request.counted()
 }
 
-class Request {
-  tally = new Tally()
-  #options
-  #countOf
-  #fixed = 0
-
+class Request extends BodyCounter {
   constructor(model, options, countOf) {
-    this.#options = options
-    this.#countOf = countOf
-    this.tally.family = familyOf(PRICES, model.slice(model.lastIndexOf('/') + 1))
+    super(familyOf(PRICES, model.slice(model.lastIndexOf('/') + 1)), options, countOf)
     if (model === '') this.tally.note('model', 'other', 'the body does not name the model: the option model does')
     else if (!GEMINI.test(model)) this.tally.note('model', 'other', 'the model is not one of Gemini')
     if (options.isOther) this.tally.note('model', 'other', 'the tokenizer is not that of Gemini')
-  }
-
-  get tokens() {
-    return this.#fixed + tokensOf(this.tally)
   }
 
   add(body) {
@@ -121,7 +109,7 @@ class Request {
   }
 
   #text(text) {
-    this.#fixed += this.#countOf(text)
+    this.fixed += this.countOf(text)
   }
 
   #messages(messages, kind) {
@@ -158,7 +146,7 @@ class Request {
     const inline = fieldsOf(fieldOf(part, 'inlineData'))
     const file = fieldsOf(fieldOf(part, 'fileData'))
     const type = fieldOf(inline, 'mimeType') ?? fieldOf(file, 'mimeType') ?? ''
-    const { imageSize, partTokens } = this.#options
+    const { imageSize, partTokens } = this.options
     if (type.startsWith('image/')) {
       const url =
         typeof inline.data === 'string' ? `data:${type};base64,${base64Of(inline.data)}` : fieldOf(file, 'fileUri')
@@ -167,7 +155,7 @@ class Request {
     }
     const given = callerTokens(part, partTokens)
     if (given !== undefined) {
-      this.#fixed += given
+      this.fixed += given
       return this.tally.note(location, 'given', 'by partTokens')
     }
     const isWav = /^audio\/(x-)?wav$/.test(type)
@@ -210,7 +198,7 @@ class Request {
       this.tally.add(depth === 0 ? 'field' : 'deepField')
       if (required.has(name)) this.tally.add('required')
       this.#text(name)
-      this.tally.add('fieldName', this.#countOf(name))
+      this.tally.add('fieldName', this.countOf(name))
       const { description } = fieldsOf(field)
       if (typeof description === 'string') this.#text(description)
       for (const value of listOf(fieldsOf(field).enum)) this.#text(enumText(value))

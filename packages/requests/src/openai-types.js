@@ -11,6 +11,7 @@ const {
 } = require('tokenlane/internal/requests.js')
 
 const { jsonText } = require('./json-text.js')
+const { fieldsOf, isObject } = require('./values.js')
 
 /** What separates the parts of a declaration. The models of o200k_base get a shorter form. */
 const STYLES = {
@@ -18,9 +19,6 @@ const STYLES = {
   o200k_base: { colon: ':', comma: '', union: '|', next: ' ' },
 }
 const HEADING = '# Tools\n\n'
-
-const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
-const fieldsOf = (value) => (isObject(value) ? value : {})
 
 /** Charges a piece of text and returns it. */
 function charged(text) {

@@ -64,4 +64,27 @@ const priceOf = (family, part) => family.parts[part]?.tokens ?? 0
 const tokensOf = ({ amounts, family }) =>
   Object.entries(amounts).reduce((sum, [part, amount]) => sum + amount * priceOf(family, part), 0)
 
-module.exports = { Tally, familyOf, priceOf, tokensOf }
+/** Counts the body of a request by the prices of a family. */
+class BodyCounter {
+  tally = new Tally()
+  /** Tokens that a rule gives, or the caller. */
+  fixed = 0
+
+  /**
+   * @param {any} family
+   * @param {{ imageSize?: Function, partTokens?: Function }} options
+   * @param {(text: string) => number} countOf returns the number of tokens of a text
+   */
+  constructor(family, options, countOf) {
+    this.tally.family = family
+    this.options = options
+    this.countOf = countOf
+  }
+
+  /** What was counted, as `{ tokens, tally }`. */
+  counted() {
+    return { tokens: Math.max(1, Math.round(this.fixed + tokensOf(this.tally))), tally: this.tally }
+  }
+}
+
+module.exports = { BodyCounter, Tally, familyOf, priceOf, tokensOf }

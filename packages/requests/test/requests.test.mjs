@@ -7,20 +7,11 @@ import { test } from 'node:test'
 
 import { Tokenizer } from 'tokenlane'
 import { countRequest, fitChat } from '@tokenlane/requests'
+import { TYPE, UNDOCUMENTED, local, of, placesOf, read, user } from './support.mjs'
 
-const UNDOCUMENTED = 'ERR_TOKENLANE_CHAT_UNDOCUMENTED'
-const TYPE = 'ERR_TOKENLANE_ARGUMENT_TYPE'
 const { requests } = JSON.parse(
   fs.readFileSync(new URL('../../../__test__/testdata/chat/usage.json', import.meta.url), 'utf8'),
 )
-const read = (name) => JSON.parse(fs.readFileSync(new URL(`../prices/${name}.json`, import.meta.url), 'utf8'))
-const loaded = new Map()
-/** The tokenizer of a model. */
-function of(model) {
-  if (!loaded.has(model)) loaded.set(model, Tokenizer.forModelSync(model))
-  return loaded.get(model)
-}
-
 test('published usage of requests is counted within two percent or tokens, one in twenty within eight', () => {
   let exact = 0
   const wrong = []
@@ -79,13 +70,9 @@ test('conversations without tools are counted exactly, and models for which Open
   }
 })
 
-/** The places of estimates. */
-const placesOf = ({ estimated }) => estimated.map(({ place }) => place)
-
 const gpt4o = of('gpt-4o')
 /** The tokens of messages and tools as gpt-4o takes them. */
 const tokensOf = (messages, tools, options) => countRequest(gpt4o, { messages, tools }, options).tokens
-const user = (content) => ({ role: 'user', content })
 const called = (...calls) => ({
   role: 'assistant',
   content: null,
@@ -93,14 +80,6 @@ const called = (...calls) => ({
 })
 const result = (id, content) => ({ role: 'tool', tool_call_id: id, content })
 const tool = (name, parameters) => ({ type: 'function', function: { name, parameters } })
-
-const QWEN =
-  "{%- if tools %}{{- '<tools>' }}{% for t in tools %}{{ t | tojson }}{% endfor %}{{- '</tools>' }}{%- endif %}" +
-  "{%- for m in messages %}{{- '<|im_start|>' + m.role + '\\n' + (m.content or '') }}" +
-  "{%- for c in m.tool_calls or [] %}{{- '<call>' + c.function.name + (c.function.arguments | tojson) }}{% endfor %}" +
-  "{{- '<|im_end|>\\n' }}{%- endfor %}{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{% if think is false %}<no>{% endif %}{%- endif %}"
-const file = new URL('../../../__test__/testdata/chat/tokenizer.json', import.meta.url)
-const local = Tokenizer.fromFileSync(file, { chatTemplate: QWEN })
 
 test('what agents send is counted, and the estimates are listed by their places', () => {
   const messages = [
@@ -577,312 +556,6 @@ test('calls one after the other take a text of their own with the Responses API 
   assert.equal(tokensOfBody({ ...body, parallel_tool_calls: true }), tokensOfBody(body))
 })
 
-const claude = (body, options) => countRequest(gpt4o, { model: 'claude-sonnet-4-5', ...body }, options).tokens
-const blocksOf = (role, ...content) => ({ role, content })
-
-test('Claude: a tool that has to be called takes a longer prompt, and a format one of its own', () => {
-  const tools = [{ name: 'f', description: 'A function.', input_schema: { type: 'object', properties: {} } }]
-  const body = { messages: [user('x')], tools }
-  const free = claude(body)
-  const forced = claude({ ...body, tool_choice: { type: 'any' } })
-  assert.ok(free > 450 && free < 560 && forced - free > 60 && forced - free < 130, `${free} and ${forced}`)
-  assert.equal(claude({ ...body, tool_choice: { type: 'tool', name: 'f' } }), forced)
-  assert.equal(claude({ ...body, tool_choice: { type: 'none' } }), free)
-  const schema = { type: 'object', properties: { a: { type: 'string' } } }
-  const formatted = claude({ messages: [user('x')], output_config: { format: { type: 'json_schema', schema } } })
-  assert.ok(formatted - claude({ messages: [user('x')] }) > 90, `${formatted}`)
-})
-
-test('Claude: images take a token for 28 by 28 pixels, up to the number of the family', () => {
-  const source = { type: 'url', url: 'https://e.org/a.png' }
-  const messages = [blocksOf('user', { type: 'image', source })]
-  const tokens = (model, width, height) => claude({ model, messages }, { imageSize: () => ({ width, height }) })
-  for (const [model, width, height, patches] of [
-    ['claude-sonnet-4-5', 400, 301, 15 * 11],
-    ['claude-sonnet-4-5', 1568, 1568, 39 * 39],
-    ['claude-sonnet-4-6', 1800, 1200, 48 * 32],
-    ['claude-opus-4-7', 1800, 1200, 65 * 43],
-    ['claude-sonnet-4-5', 28, 1_000_000, 56],
-  ])
-    assert.ok(Math.abs(tokens(model, width, height) - patches) < 60, `${model}: ${width} x ${height}`)
-})
-
-test('Claude: thoughts count in their turn, and later only with models that keep them', () => {
-  const thinking = (text) => ({ type: 'thinking', thinking: text, signature: 'x' })
-  const use = { type: 'tool_use', id: '1', name: 'f', input: {} }
-  const turn = (text) => [
-    user('x'),
-    blocksOf('assistant', thinking(text), use),
-    blocksOf('user', { type: 'tool_result', tool_use_id: '1', content: 'y' }),
-  ]
-  const long = 'I should think about this. '.repeat(40)
-  const later = [blocksOf('assistant', { type: 'text', text: 'z' }), user('more')]
-  assert.ok(claude({ messages: turn(long) }) - claude({ messages: turn('') }) > 150)
-  assert.equal(claude({ messages: [...turn(long), ...later] }), claude({ messages: [...turn(''), ...later] }))
-  const kept = (text) => claude({ model: 'claude-sonnet-4-6', messages: [...turn(text), ...later] })
-  assert.ok(kept(long) - kept('') > 150)
-})
-
-test('Claude: a document with citations takes a prompt and its sentences', () => {
-  const source = { type: 'text', media_type: 'text/plain', data: 'The sky is blue. Grass is green.' }
-  const messages = (citations) => [
-    blocksOf('user', { type: 'document', source, citations }, { type: 'text', text: 'x' }),
-  ]
-  const plain = claude({ messages: messages(undefined) })
-  assert.ok(claude({ messages: messages({ enabled: true }) }) - plain > 400)
-  assert.equal(claude({ messages: messages({ enabled: false }) }), plain)
-})
-
-test('Claude: a text in another script than Latin says that its count is a guess', () => {
-  const { estimated } = countRequest(gpt4o, { model: 'claude-sonnet-4-5', messages: [user('你好，世界')] })
-  assert.ok(
-    estimated.some(({ reason, error }) => /han/.test(reason) && error >= 0.5),
-    JSON.stringify(estimated),
-  )
-})
-
-// Gemini: the small tokenizer of the test data stands for its vocabulary.
-
-const gemma = {
-  count: (text, options) => local.count(text, options),
-  countChat: (messages, options) => local.countChat(messages, options),
-  vocabSize: () => 262_145,
-}
-const gemini = (body, model = 'gemini-2.5-flash', options) => countRequest(gemma, body, { model, ...options })
-const wordsOf = (...texts) => texts.reduce((sum, one) => sum + local.count(one, { addSpecialTokens: false }), 0)
-const contents = (...parts) => [{ role: 'user', parts }]
-
-test('Gemini: texts are counted, in every form of a body, with a token for each message since 2.5', () => {
-  const systemInstruction = { parts: [{ text: 'Be brief.' }] }
-  const texts = wordsOf('Be brief.', 'Hello')
-  const counted = gemini({ systemInstruction, contents: contents({ text: 'Hello' }) })
-  assert.deepEqual(counted, { tokens: texts + 2, estimated: [], api: 'gemini' })
-  assert.equal(gemini({ systemInstruction, contents: contents({ text: 'Hello' }) }, 'gemini-2.0-flash').tokens, texts)
-  for (const body of [
-    { system_instruction: 'Be brief.', contents: 'Hello' },
-    { systemInstruction: { parts: { text: 'Be brief.' } }, contents: { parts: ['Hello'] } },
-  ])
-    assert.equal(gemini(body, 'models/gemini-2.5-pro').tokens, texts + 2)
-  assert.deepEqual(placesOf(countRequest(gemma, { contents: 'Hello' })), ['model'])
-  assert.deepEqual(placesOf(countRequest(gpt4o, { contents: 'Hello' }, { model: 'gemini-2.5-pro' })), ['model'])
-})
-
-test('Gemini: functions, calls, results and signatures take tokens and are estimates', () => {
-  const declaration = (description) => ({
-    name: 'get',
-    description,
-    parameters: { type: 'OBJECT', properties: { city: { type: 'STRING', description } }, required: ['city'] },
-  })
-  const body = (description) => ({
-    contents: 'Hello',
-    tools: [{ functionDeclarations: [declaration(description)] }],
-  })
-  const short = gemini(body('A'))
-  assert.deepEqual(placesOf(short), ['tools[0]'])
-  const longer = 'A text that says what it is.'
-  assert.equal(gemini(body(longer)).tokens - short.tokens, 2 * (wordsOf(longer) - wordsOf('A')))
-  const python = { contents: 'Hello', tools: { function_declarations: [declaration('A')] } }
-  assert.equal(gemini(python).tokens, short.tokens)
-  const turn = (thoughtSignature, args) => [
-    ...contents({ text: 'x' }),
-    { role: 'model', parts: [{ functionCall: { name: 'get', args }, thoughtSignature }] },
-    { role: 'user', parts: [{ functionResponse: { name: 'get', response: { result: 'y' } } }] },
-  ]
-  const tokens = (model, ...given) => gemini({ contents: turn(...given) }, model).tokens
-  assert.equal(
-    tokens('gemini-2.5-flash', undefined, { a: 'long text' }) - tokens('gemini-2.5-flash', undefined, {}),
-    wordsOf('{"a":"long text"}') - wordsOf('{}'),
-  )
-  const signed = tokens('gemini-3-pro-preview', 's'.repeat(5000), {}) - tokens('gemini-3-pro-preview', undefined, {})
-  assert.ok(signed > 5000 / 7 && signed < 5000 / 4, `${signed} tokens`)
-})
-
-test('Gemini: images, pages of PDF and seconds of audio are counted by rules, other files by the caller', () => {
-  const media = (mimeType, bytes, model, options) =>
-    gemini(
-      { contents: contents({ inlineData: { mimeType, data: Buffer.from(bytes, 'latin1').toString('base64') } }) },
-      model,
-      options,
-    ).tokens
-  const imageSize = (side) => ({ imageSize: () => ({ width: side, height: side }) })
-  assert.equal(media('image/png', 'x', 'gemini-2.5-flash', imageSize(3000)), 259)
-  assert.equal(media('image/png', 'x', 'gemini-2.0-flash', imageSize(384)), 258)
-  assert.equal(media('image/png', 'x', 'gemini-2.0-flash', imageSize(385)), 1290)
-  const pdf = '%PDF-1.4 << /Type /Pages >> << /Type /Page >> << /Type/Page >>'
-  assert.equal(media('application/pdf', pdf, 'gemini-2.5-flash'), 2 * 258 + 1)
-  const header = Buffer.alloc(44)
-  header.write('RIFF')
-  header.writeUInt32LE(8000, 28)
-  const wav = header.toString('latin1') + 'x'.repeat(20_000)
-  assert.equal(media('audio/wav', wav, 'gemini-2.5-flash'), 3 * 32 + 1)
-  assert.throws(() => media('video/mp4', 'x', 'gemini-2.5-flash'), { code: UNDOCUMENTED, message: /contents\[0\]/ })
-  assert.equal(media('video/mp4', 'x', 'gemini-2.5-flash', { partTokens: () => 70 }), 71)
-  assert.throws(() => gemini({ contents: contents({ inlineData: { mimeType: 'audio/wav', data: '!' } }) }), {
-    code: 'ERR_TOKENLANE_ARGUMENT_VALUE',
-  })
-})
-
-test('Gemini: a body with fields of other types is refused by its place', () => {
-  for (const [body, place] of [
-    [{ contents: 7 }, 'contents'],
-    [{ contents: [{ parts: [{ text: 7 }] }] }, 'contents[0].parts[0].text'],
-    [{ contents: 'x', systemInstruction: 7 }, 'systemInstruction'],
-    [{ contents: 'x', tools: [{ functionDeclarations: [{ name: 7 }] }] }, 'tools[0].functionDeclarations[0].name'],
-  ])
-    assert.throws(
-      () => gemini(body),
-      (error) => error.code === TYPE && error.message.includes(place),
-      place,
-    )
-})
-
-test('Gemini: parts without a content around them are counted, in contents and in instructions', () => {
-  const texts = wordsOf('Be brief.', 'Hello')
-  const [one] = contents({ text: 'Hello' })
-  for (const given of [{ text: 'Hello' }, [{ text: 'Hello' }], ['Hello'], one, [one]])
-    for (const systemInstruction of ['Be brief.', { text: 'Be brief.' }, [{ text: 'Be brief.' }], ['Be brief.']])
-      assert.equal(gemini({ systemInstruction, contents: given }).tokens, texts + 2, JSON.stringify(given))
-  // Parts beside each other are one message.
-  assert.equal(gemini({ contents: ['Be brief.', { text: 'Hello' }] }).tokens, texts + 1)
-  assert.equal(gemini({ contents: [{ role: 'user', text: 'Hello' }] }).tokens, wordsOf('Hello') + 1)
-  assert.throws(() => gemini({ contents: [[one]] }), { code: TYPE, message: /contents\[0\]/ })
-})
-
-test('Gemini: types of media and values of enums are never coerced', () => {
-  const hostile = { toString: 1, valueOf: 1 }
-  for (const [part, place] of [
-    [{ inlineData: { mimeType: hostile, data: 'x' } }, 'inlineData.mimeType'],
-    [{ inline_data: { mime_type: 'image/png', data: hostile } }, 'inline_data.data'],
-    [{ fileData: { mimeType: hostile, fileUri: 'x' } }, 'fileData.mimeType'],
-    [{ file_data: { mime_type: 'image/png', file_uri: hostile } }, 'file_data.file_uri'],
-  ])
-    assert.throws(
-      () => gemini({ contents: contents(part) }),
-      (error) => error.code === TYPE && error.message.includes(`contents[0].parts[0].${place} `),
-      place,
-    )
-  const parameters = { properties: { a: { enum: [hostile, 1, 'b'] } } }
-  const tools = [{ functionDeclarations: [{ name: 'f', parameters }] }]
-  assert.ok(gemini({ contents: 'x', tools }).tokens > gemini({ contents: 'x' }).tokens)
-})
-
-test('Gemini: fields that are not counted are estimates, and config is counted like the body', () => {
-  const tools = [{ functionDeclarations: [{ name: 'f', description: 'A function.' }] }]
-  const fields = { systemInstruction: 'Be brief.', tools, toolConfig: { functionCallingConfig: { mode: 'ANY' } } }
-  const response = { name: 'f', response: {}, parts: [{ inlineData: { mimeType: 'image/png', data: 'x' } }] }
-  const turn = contents({ functionResponse: response })
-  const body = gemini({ contents: turn, ...fields, generationConfig: { responseSchema: {}, temperature: 1 } })
-  const places = ['tools[0]', 'toolConfig', 'contents[0].parts[0]', 'contents[0].parts[0].functionResponse.parts']
-  assert.deepEqual(placesOf(body), [...places, 'generationConfig.responseSchema'])
-  const abortSignal = new AbortController().signal
-  const config = gemini({ contents: turn, config: { ...fields, responseJsonSchema: {}, abortSignal } })
-  const inConfig = places.map((place) => (place.startsWith('tool') ? `config.${place}` : place))
-  assert.deepEqual(placesOf(config), [...inConfig, 'config.responseJsonSchema'])
-  assert.equal(config.tokens, body.tokens)
-  assert.ok(body.estimated.some(({ place, error }) => place === 'toolConfig' && error === 0.5))
-})
-
-test('Gemini: another model, and a tokenizer with a vocabulary of another size, are estimates', () => {
-  for (const model of ['gpt-4o', 'foo']) assert.deepEqual(placesOf(gemini({ contents: 'x' }, model)), ['model'], model)
-  for (const model of ['models/gemini-2.5-pro', 'google/gemini-3-pro-preview'])
-    assert.deepEqual(placesOf(gemini({ contents: 'x' }, model)), [], model)
-  assert.deepEqual(placesOf(countRequest(local, { contents: 'x' }, { model: 'gemini-2.5-pro' })), ['model'])
-})
-
-test('Gemini: places are those of the body, and a refusal names the field of the part', () => {
-  const image = (...names) => ({ [names[0]]: { [names[1]]: 'image/png', data: 'x' } })
-  const snake = { contents: { parts: image('inline_data', 'mime_type') }, system_instruction: { parts: ['x'] } }
-  assert.deepEqual([...new Set(placesOf(gemini(snake)))], ['contents.parts'])
-  const inSystem = { contents: 'x', system_instruction: { parts: [image('inlineData', 'mimeType')] } }
-  assert.deepEqual([...new Set(placesOf(gemini(inSystem)))], ['system_instruction.parts[0]'])
-  const wav = { contents: { parts: [{ inline_data: { mime_type: 'audio/wav', data: '!' } }] } }
-  assert.throws(() => gemini(wav), { message: /contents\.parts\[0\]\.inline_data\.data/ })
-  const code = { contents: contents({ executableCode: { code: '1' } }) }
-  assert.throws(() => gemini(code), { code: UNDOCUMENTED, message: /parts\[0\] \(a part with "executableCode"\)/ })
-})
-
-test('Gemini: pages of PDF are counted where partTokens returns nothing', () => {
-  const data = Buffer.from('%PDF-1.4 << /Type /Page >>').toString('base64')
-  const body = { contents: contents({ inlineData: { mimeType: 'application/pdf', data } }) }
-  assert.equal(gemini(body, undefined, { partTokens: () => undefined }).tokens, 258 + 1)
-  assert.equal(gemini(body, undefined, { partTokens: () => 7 }).tokens, 7 + 1)
-})
-
-/** The estimates of a request to Claude as `[place, error]`. */
-const ofClaude = (body, options) =>
-  countRequest(gpt4o, { model: 'claude-sonnet-4-5', ...body }, options).estimated.map(({ place, error }) => [
-    place,
-    error,
-  ])
-const priceOf = (part) => read('anthropic').families.find(({ name }) => name === 'Claude 4.5, 4.6').parts[part]
-
-test('Claude: a tool without a schema is an ordinary one, and a hosted one has a version', () => {
-  const messages = [user('x')]
-  const schema = { type: 'object', properties: {} }
-  const full = claude({ messages, tools: [{ name: 'f', description: 'A function.', input_schema: schema }] })
-  for (const bare of [
-    { name: 'f', description: 'A function.' },
-    { type: 'custom', name: 'f', description: 'A function.' },
-    { type: 'function', function: { name: 'f', description: 'A function.' } },
-  ]) {
-    assert.equal(claude({ messages, tools: [bare] }), full, JSON.stringify(bare))
-    assert.ok(!ofClaude({ messages, tools: [bare] }).some(([place]) => place === 'tools[0]'))
-  }
-  const hosted = ofClaude({ messages, tools: [{ type: 'web_search_20250305', name: 'web_search' }] })
-  assert.deepEqual(hosted.at(-1), ['tools[0]', 0.5])
-  assert.equal(ofClaude({ messages, tools: [{ type: null, description: 'x' }] }).at(-1)[0], 'tools[0]')
-})
-
-test('Claude: documents, citations, thinking, calls and results have their errors in estimated', () => {
-  const source = { type: 'text', media_type: 'text/plain', data: 'The sky is blue.' }
-  const document = { type: 'document', source, citations: { enabled: true } }
-  const estimated = ofClaude({
-    thinking: { type: 'adaptive' },
-    messages: [
-      blocksOf('user', document, { type: 'text', text: 'x' }),
-      blocksOf('assistant', { type: 'tool_use', id: '1', name: 'f', input: {} }),
-      blocksOf('user', { type: 'tool_result', tool_use_id: '1', content: 'y' }),
-    ],
-  })
-  const expected = [
-    ['messages[1].content[0]', 'call'],
-    ['messages[2].content[0]', 'result'],
-    ['thinking', 'thinking:adaptive'],
-    ['messages[0].content[0]', 'document'],
-    ['messages[0].content[0].citations', 'citations'],
-  ]
-  assert.deepEqual(
-    estimated.slice(1),
-    expected.map(([place, part]) => [place, priceOf(part).error]),
-  )
-  assert.ok(priceOf('citations').error > 0.5)
-  const forced = ofClaude({ messages: [user('x')], tools: [{ name: 'f' }], tool_choice: { type: 'any' } })
-  assert.deepEqual(forced.at(-1), ['tools', priceOf('toolsForced').error])
-})
-
-test('Claude: letters of each script but Latin say that the count is a guess', () => {
-  const isGuess = (text) => ofClaude({ messages: [user(text)] }).some(([, error]) => error >= 0.5)
-  for (const text of ['ሰላም', 'გამარჯობა', 'வணக்கம்', 'สวัสดี', 'Привет']) assert.ok(isGuess(text), text)
-  for (const text of ['Hello', 'Grüße, señor', '5 € – 🙂', 'µm']) assert.ok(!isGuess(text), text)
-})
-
-test('Claude: formats of each API are counted, with their places', () => {
-  const schema = { type: 'object', properties: { a: { type: 'string' } } }
-  const format = { type: 'json_schema', name: 'a', schema }
-  const messages = [user('x')]
-  const plain = claude({ messages })
-  const counts = Object.entries({
-    'output_config.format': { messages, output_config: { format } },
-    output_format: { messages, output_format: format },
-    response_format: { messages, response_format: { type: 'json_schema', json_schema: format } },
-    'text.format': { input: 'x', text: { format } },
-  }).map(([place, body]) => {
-    assert.equal(ofClaude(body).at(-1)[0], place)
-    return claude(body)
-  })
-  assert.ok(counts[0] > plain + 90 && new Set(counts).size === 1, counts.join())
-})
-
 test('choices of tools and calls one after the other are estimates, with tokens or without', () => {
   const parameters = { type: 'object', properties: {} }
   const chat = { messages: [user('x')], tools: [tool('f', parameters)] }
@@ -893,15 +566,4 @@ test('choices of tools and calls one after the other are estimates, with tokens 
     assert.deepEqual(places({ parallel_tool_calls: false }), ['tools', 'parallel_tool_calls'])
     assert.deepEqual(places({ tool_choice: 'auto', parallel_tool_calls: true }), ['tools'])
   }
-})
-
-test('a part without recordings has the error 0.5, or a larger one', () => {
-  const errorOf = (model, body, name) =>
-    countRequest(gpt4o, { model, ...body }).estimated.find(({ place }) => place === name).error
-  const body = { messages: [user('x')], output_config: { format: { type: 'json_schema', schema: {} } } }
-  assert.equal(errorOf('claude-3-haiku', body, 'output_config.format'), 0.5)
-  assert.equal(errorOf('claude-sonnet-4-5', body, 'output_config.format'), priceOf('format').error)
-  const source = { type: 'text', media_type: 'text/plain', data: 'x' }
-  const cited = { messages: [blocksOf('user', { type: 'document', source, citations: { enabled: true } })] }
-  assert.equal(errorOf('claude-3-haiku', cited, 'messages[0].content[0].citations'), 0.801)
 })

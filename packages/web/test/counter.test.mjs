@@ -1,13 +1,12 @@
 // The example that counts as you type, in Chromium.
 
 import fs from 'node:fs'
-import http from 'node:http'
 import path from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
 import { Tokenizer as Native } from '../../../index.mjs'
-import { launch, whyNot } from '../../../__test__/support/chromium.mjs'
+import { servedPage, whyNot } from '../../../__test__/support/chromium.mjs'
 import { text } from '../../../__test__/support/texts.mjs'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -17,21 +16,14 @@ const OPTIONS = { specialTokens: 'text' }
 
 test('examples/counter counts each keystroke in 200 KB', { skip: skip || whyNot }, async (t) => {
   const types = { '.mjs': 'text/javascript', '.html': 'text/html', '.wasm': 'application/wasm' }
-  const server = http.createServer(({ url }, response) => {
+  const { page, address } = await servedPage(t, ({ url }, response) => {
     const name = new URL(url, 'http://a').pathname.replace('/node_modules/@tokenlane/', '/packages/')
     const file = path.join(root, path.normalize(name))
     if (!fs.existsSync(file)) return response.writeHead(404).end()
     response.writeHead(200, { 'content-type': types[path.extname(file)] }).end(fs.readFileSync(file))
   })
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
-  const browser = await launch()
-  t.after(async () => {
-    await browser.close()
-    server.close()
-  })
-  const page = await browser.newPage()
   page.setDefaultTimeout(180_000)
-  await page.goto(`http://127.0.0.1:${server.address().port}/examples/counter/index.html`)
+  await page.goto(`${address}/examples/counter/index.html`)
   const native = Native.fromEncodingSync('o200k_base')
   const counted = (value) =>
     page

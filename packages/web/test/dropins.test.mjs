@@ -4,7 +4,6 @@
 
 import assert from 'node:assert/strict'
 import fs from 'node:fs'
-import http from 'node:http'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { describe, test } from 'node:test'
@@ -14,7 +13,7 @@ import { build } from 'esbuild'
 
 import '../../../tools/model-entries.mjs'
 import { DROPINS } from '../../../tools/web-entries.mjs'
-import { launch, whyNot } from '../../../__test__/support/chromium.mjs'
+import { launch, servedPage, whyNot } from '../../../__test__/support/chromium.mjs'
 import { failure, text } from '../../../__test__/support/texts.mjs'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -197,24 +196,17 @@ describe('drop-ins over @tokenlane/web', { skip }, () => {
       format: 'iife',
     })
     const policy = "default-src 'none'; script-src 'self'"
-    const server = http.createServer(({ url }, response) => {
+    const { page, address } = await servedPage(t, ({ url }, response) => {
       if (url === '/code.js') response.writeHead(200, { 'content-type': 'text/javascript' }).end(outputFiles[0].text)
       else
         response
           .writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy })
           .end('<!doctype html><title>a</title><script src="/code.js"></script>')
     })
-    await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
-    const browser = await launch()
-    t.after(async () => {
-      await browser.close()
-      server.close()
-    })
-    const page = await browser.newPage()
     /** @type {string[]} */
     const wrong = []
     page.on('pageerror', ({ message }) => wrong.push(message))
-    await page.goto(`http://127.0.0.1:${/** @type {any} */ (server.address()).port}/`)
+    await page.goto(`${address}/`)
     const found = await page.evaluate(async () => {
       const { calls, vocabularySize } = /** @type {any} */ (globalThis)
       const failures = []

@@ -5,14 +5,13 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import http from 'node:http'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import zlib from 'node:zlib'
 
 import * as addon from '../../../index.mjs'
-import { launch, whyNot } from '../../../__test__/support/chromium.mjs'
+import { servedPage, whyNot } from '../../../__test__/support/chromium.mjs'
 import { failure, text, texts } from '../../../__test__/support/texts.mjs'
 import { answers } from './support/answers.mjs'
 import { highMemory } from './support/high-memory.mjs'
@@ -343,7 +342,7 @@ describe('@tokenlane/web', { skip }, () => {
 
   test('in Chromium, without headers of isolation, and in a worker', { skip: whyNot }, async (t) => {
     const types = { '.mjs': 'text/javascript', '.wasm': 'application/wasm' }
-    const server = http.createServer(({ url }, response) => {
+    const { page, address } = await servedPage(t, ({ url }, response) => {
       const file = path.join(root, 'packages', 'web', path.normalize(new URL(url, 'http://a').pathname))
       if (url === '/')
         return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>a</title>')
@@ -352,14 +351,7 @@ describe('@tokenlane/web', { skip }, () => {
         .writeHead(200, { 'content-type': types[path.extname(file)] ?? 'application/octet-stream' })
         .end(fs.readFileSync(file))
     })
-    await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
-    const browser = await launch()
-    t.after(async () => {
-      await browser.close()
-      server.close()
-    })
-    const page = await browser.newPage()
-    await page.goto(`http://127.0.0.1:${server.address().port}/`)
+    await page.goto(`${address}/`)
     const sample = text(3000)
     const found = await page.evaluate(async (sample) => {
       const work = async (place, sample) => {

@@ -5,7 +5,7 @@
 const { CallEvents, FACTS, blocksOf } = require('./blocks.js')
 const { checkNames } = require('../errors.js')
 
-/** What an item of a kind is, and the names of the events by which it grows. */
+/** The item of each kind of block, and the names of the events that extend it. */
 const KINDS = {
   text: {
     prefix: 'msg',

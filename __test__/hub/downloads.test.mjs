@@ -216,9 +216,13 @@ test('a hub with too many requests or an outage is retried, then the cache is us
   assert.equal(one.hub.requests.length, 1)
 })
 
+/** An address below the ports that systems give to servers: a port of before can have another. */
+const NOBODY = 'http://127.0.0.1:2'
+
 test('a host without a server, and a server that does not answer', async () => {
   const { hub, load } = await fresh()
   hub.close()
+  process.env.HF_ENDPOINT = NOBODY
   await assert.rejects(load(), { code: 'ERR_TOKENLANE_HUB_NETWORK', message: /ECONNREFUSED.*check the network/ })
   process.env.HF_HUB_ETAG_TIMEOUT = '0.1'
   await assert.rejects((await fresh({}, () => ({ hangs: true }))).load(), {
@@ -231,6 +235,7 @@ test('a host without a server, and a server that does not answer', async () => {
 test('a proxy of the environment that Node does not use is named', async () => {
   const { hub, load } = await fresh()
   hub.close()
+  process.env.HF_ENDPOINT = NOBODY
   const { http_proxy: before, NODE_USE_ENV_PROXY: used } = process.env
   process.env.http_proxy = 'http://proxy.invalid:3128'
   try {
